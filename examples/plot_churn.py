@@ -1,9 +1,9 @@
 """
-Churn: choosing the number of rules
+Churn: choosing the number of terms
 ===================================
 
 The generated table of customers has text, numbers and missing values. Cross-validation chooses the
-number of rules, and a plot shows where they overlap.
+number of terms, and a plot shows where they overlap.
 """
 
 import numpy as np
@@ -32,10 +32,10 @@ model = RuleBoostingClassifierCV().fit(customers, left)
 print(model)
 
 # %%
-# The cross-validated loss by number of rules:
+# The cross-validated loss by number of terms:
 display = CrossValidationDisplay.from_estimator(model)
-display.ax_.set_title("Loss on held-out customers, by number of rules")
+display.ax_.set_title("Loss on held-out customers, by number of terms")
 
 # %%
-# The number of customers that pairs of rules cover:
+# The number of customers that pairs of terms cover:
 RuleOverlapDisplay.from_estimator(model, customers)

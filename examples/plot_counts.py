@@ -3,7 +3,7 @@ Counts with exposure: insurance claims
 ======================================
 
 Drivers are insured for different fractions of a year. The Poisson loss with an exposure models
-claims per year, and each rule multiplies that rate. The data are generated.
+claims per year, and each term multiplies that rate. The data are generated.
 """
 
 import matplotlib.pyplot as plt
@@ -36,12 +36,12 @@ print(model)
 # `predict` returns claims per year. Multiply by the exposure to get the expected number of claims.
 expected = model.predict(drivers) * years
 constant = np.full(n_drivers, claims.sum() / years.sum()) * years
-for name, mean in {"no model": constant, "4 rules": expected}.items():
+for name, mean in {"no model": constant, "4 terms": expected}.items():
     print(f"{name}: mean Poisson deviance {mean_poisson_deviance(claims, mean):.4f}")
 
 # %%
-# Predicted and observed claims per year:
-groups = pd.Series(model.predict(drivers)).rank(method="dense").astype(int)
+# Predicted and observed claims per year, in ten groups of drivers by prediction:
+groups = pd.qcut(model.predict(drivers), 10, labels=False, duplicates="drop")
 table = pd.DataFrame({"claims": claims, "years": years, "expected": expected}).groupby(groups).sum()
 table = table[table["years"] > 50]
 _, axes = plt.subplots(figsize=(4, 4), layout="constrained")

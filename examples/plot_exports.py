@@ -2,7 +2,7 @@
 Export a model to SQL and Python
 ================================
 
-A model of a few rules is a few lines of SQL. The export is run and compared with the model before
+A model of a few terms is a few lines of SQL. The export is run and compared with the model before
 it is returned.
 """
 
@@ -39,7 +39,7 @@ exec(to_python(model), module)
 print(module["predict"](X.iloc[100].to_dict()))
 
 # %%
-# The two rules and the flowers, in the plane of the features that the rules use:
+# The two terms and the flowers, in the plane of two features:
 RuleBoxDisplay.from_estimator(
     model, X, flower, features=["petal length (cm)", "petal width (cm)"]
 ).ax_.set_title("The exported model")

@@ -2,7 +2,7 @@
 Medicine: a tumour model that can be checked by hand
 ====================================================
 
-Four rules classify tumours as benign or malignant. Each is proven to be the best rule to add, and
+Four terms classify tumours as benign or malignant. Each is proven to be the best term to add, and
 each prediction can be explained to the patient.
 """
 
@@ -26,9 +26,9 @@ print(f"accuracy {model.score(X_test, y_test):.3f}")
 print(f"area under the curve {roc_auc_score(y_test, model.decision_function(X_test)):.3f}")
 
 # %%
-# The weights of the rules:
+# What the terms add; a slope from its lower to its upper end:
 display = RuleWeightDisplay.from_estimator(model)
-display.ax_.set_title("Weights of four rules")
+display.ax_.set_title("Effects of four terms")
 
 # %%
 # One prediction, from the intercept to the sum:

@@ -3,7 +3,7 @@ Constraints: a monotonic price
 ==============================
 
 A regulator requires that more kilometres never make an insurance cheaper. The constraint is part of
-the search: each rule is proven to be the best of those that satisfy it. The data are generated.
+the search: each term is proven to be the best of those that satisfy it. The data are generated.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ models = {"free": free.fit(contracts, cost), "rising": rising.fit(contracts, cos
 print(rising)
 
 # %%
-# All rules are proven, and the constrained price never falls:
+# Whether all terms are proven, and how far predictions fall; the constrained ones never do:
 grid = pd.DataFrame({"km per year": np.arange(0, 40000, 100.0), "age of car": 5})
 for name, model in models.items():
     steps = np.diff(model.predict(grid))
@@ -43,7 +43,7 @@ for name, model in models.items():
 _, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 axes.scatter(contracts["km per year"], cost, s=6, color="0.75")
 for name, model in models.items():
-    axes.step(grid["km per year"], model.predict(grid), where="post", label=name)
+    axes.plot(grid["km per year"], model.predict(grid), label=name)
 axes.set(xlabel="km per year", ylabel="cost", xlim=(0, 40000))
 axes.set_title("Predicted cost by kilometres, with and without the constraint")
 axes.legend(frameon=False)

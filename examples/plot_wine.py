@@ -3,7 +3,7 @@ Science: multiclass classification of wines
 ===========================================
 
 The growers of wines are predicted from thirteen chemical measurements. With three classes, every
-rule votes for or against one class, and the class with the largest sum is predicted.
+term votes for or against one class, and the class with the largest sum is predicted.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ model = RuleBoostingClassifier(n_terms=6, max_conditions=2)
 print(model.fit(X_train, y_train))
 
 # %%
-# All six rules are proven: no rule for any class would have been better at its place.
+# All six terms are proven: no term for any class would have been better at its place.
 print(all(result.is_optimal for result in model.search_results_))
 
 # %%

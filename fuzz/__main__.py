@@ -18,6 +18,7 @@ from fuzz.crossings.attack import crossings
 from fuzz.files import model_files
 from fuzz.lengths import priced_lengths
 from fuzz.names import hostile_names
+from fuzz.rounds import rounds_of_terms
 from fuzz.searches import engines, random_problems
 
 Attack = Callable[[int, Counter[str]], None]
@@ -29,6 +30,7 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "lengths": (priced_lengths, 50),
     "files": (model_files, 50),
     "names": (hostile_names, 1),
+    "rounds": (rounds_of_terms, 10),
     "crossings": (crossings, 5),
 }
 # No case takes that long: a search that does not end ends the program, which says where.

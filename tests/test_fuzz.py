@@ -4,7 +4,7 @@ import pytest
 
 from fuzz.__main__ import Run
 
-CASES = {"problems": 1500, "engines": 4, "lengths": 300, "files": 100, "names": 4}
+CASES = {"problems": 1500, "engines": 4, "lengths": 300, "files": 100, "names": 4, "rounds": 30}
 
 
 @pytest.mark.parametrize("attack", CASES)

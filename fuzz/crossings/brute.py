@@ -17,7 +17,7 @@ from fuzz.crossings.terms import Key, Prices, Sets
 
 # Many sets are worth the same but for what 30 binary digits leave.
 CLOSE = 1e-7
-# Terms are found beside weights with this share of the penalty.
+# The share of the penalty that is left where chance is judged.
 RELAXED = 0.01
 # What a set keeps of its hessians, however well others imitate it.
 _IMITATED = 1e-9
@@ -94,11 +94,17 @@ class Truth:
     """Target and weights of the rows that count, and a loss of their raw predictions."""
 
     def __init__(
-        self, loss: str, y: np.ndarray, weights: np.ndarray, *, fit_intercept: bool
+        self,
+        loss: str,
+        y: np.ndarray,
+        weights: np.ndarray,
+        *,
+        fit_intercept: bool,
+        classes: np.ndarray | None = None,
     ) -> None:
         self.weights, self.total = weights, float(weights.sum())
         self.n_outputs = 3 if loss == "three classes" else 1
-        self.classes = np.unique(y) if y.dtype.kind in "UO" else None
+        self.classes = np.unique(y) if y.dtype.kind in "UO" and classes is None else classes
         if self.n_outputs > 1:
             self.one_hot = (y[:, np.newaxis] == self.classes).astype(float)
         else:
@@ -223,19 +229,20 @@ class Truth:
         raw: np.ndarray,
         output: int,
         others: np.ndarray | None,
+        share: float = 1.0,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Compute what terms gain, in units of the mean loss, and their signs.
 
         With others, these are refitted with the new term, and with them the intercept if there is
-        one; rules for rows that one covers already are worth nothing. Without, all others stay as
-        they are.
+        one; rules for rows that one covers already are worth nothing. These have a share of the
+        penalty. Without, all others stay as they are.
         """
         gradients = self.weights * self.gradients(raw)[:, output]
         hessians = self.weights * self.hessians(raw)[:, output]
         pulls, whole = columns @ gradients, columns**2 @ hessians
         left = whole
         if others is not None:
-            penalties = np.full(len(others), RELAXED * self.penalty)
+            penalties = np.full(len(others), share * self.penalty)
             if self.fit_intercept:
                 others = np.vstack([others, np.ones((1, len(raw)))])
                 penalties = np.append(penalties, 0.0)
@@ -247,6 +254,29 @@ class Truth:
         with np.errstate(invalid="ignore", divide="ignore"):
             gains = np.where(pulls == 0.0, 0.0, pulls**2 / (self.penalty + left))
         return gains / (2 * self.total), -np.sign(pulls)
+
+    def chance(
+        self, values: np.ndarray, raw: np.ndarray, output: int, others: np.ndarray | None
+    ) -> float:
+        """Compute by which factor outliers among the rows of a term raise what chance gains.
+
+        That is the variance of the gradients that the term leaves, in what others cannot imitate of
+        it, relative to that of all rows.
+        """
+        gradients, hessians = self.gradients(raw)[:, output], self.hessians(raw)[:, output]
+        if others is not None and self.fit_intercept:
+            others = np.vstack([others, np.ones((1, len(raw)))])
+        left = values
+        if others is not None and len(others) > 0:
+            matrix = (others * (self.weights * hessians)) @ others.T
+            shared = others @ (self.weights * hessians * values)
+            left = values - np.linalg.pinv(matrix, rcond=1e-13, hermitian=True) @ shared @ others
+        bend = self.weights @ (hessians * left**2)
+        if not bend > 0.0:
+            return 1.0
+        rest = gradients - (self.weights @ (gradients * left)) / bend * hessians * left
+        variance = self.weights @ (rest * left) ** 2 / bend
+        return max(1.0, float(variance / (self.noise(raw) * self.total)))
 
     def noise(self, raw: np.ndarray) -> float:
         """Compute what the best of N useless terms gains by chance, per logarithm of N."""
@@ -312,7 +342,12 @@ def _descend(
         if -slopes @ step <= 1e-15 * max(abs(value), 1e-6):
             # The risk has no more digits, but slopes have.
             last = point + step
-            return last if (signs * last >= 0.0).all() else point
+            if not (signs * last >= 0.0).all():
+                return point
+            if not np.abs(bends(last)[0][is_free]).sum() < np.abs(slopes[is_free]).sum() / 2:
+                return last
+            point, value = last, risk(last)
+            continue
         # As far as the first weight that comes to 0, and not uphill.
         ends = [1.0, *(-point[n] / step[n] for n in np.flatnonzero(point * step * signs**2 < 0.0))]
         share = min(ends)

@@ -18,6 +18,8 @@ from fuzz.crossings.tables import Cells, Placed
 from fuzz.crossings.terms import Atom, Key, Line, Part
 from laconic import Query, RuleEnsemble, Slope
 
+# A term that chance alone explains in one of 20 tables gains so much, per noise.
+MARGIN = 2.0
 LOG_LINK = ("poisson", "gamma", "tweedie")
 
 
@@ -333,6 +335,8 @@ class Place:
     """The raw predictions that these add to."""
     keys: Sequence[Key]
     """What distinguishes them from others."""
+    share: float = 1.0
+    """Of the penalty on their weights."""
 
     @cached_property
     def prices(self) -> terms.Prices:
@@ -357,16 +361,47 @@ class Place:
 
     def value(self, rules: Terms, position: int) -> float:
         """Compute what a term is worth, of this ensemble."""
+        left, size = self._left(rules, position), np.array([self._size(rules, position)])
+        is_slope = np.array([isinstance(rules.keys[position], tuple)])
+        return float(self.prices.values(np.array([left]), size, is_slope)[0])
+
+    def _left(self, rules: Terms, position: int) -> float:
+        """Compute what a term gains after costs."""
         problem, output = self.problem, int(rules.outputs[position])
         gains, signs = self._gains(rules.columns[[position]], output)
         atoms, key = rules.atoms[position], rules.keys[position]
         if key in self._barred(output):
             gains = np.zeros(1)
         is_fitting = signs[0] == 0 or int(signs[0]) in problem.limits.signs(atoms, output)
-        left = gains * is_fitting - problem.limits.cost(atoms)
-        is_slope = np.array([isinstance(key, tuple)])
-        size = self._size(rules, position)
-        return float(self.prices.values(left, np.array([size]), is_slope)[0])
+        return float(gains[0]) * is_fitting - problem.limits.cost(atoms)
+
+    def excess(self, rules: Terms, position: int) -> float:
+        """Compute by which factor a term of an ensemble gains more than chance may give it."""
+        is_slope, size = isinstance(rules.keys[position], tuple), self._size(rules, position)
+        of = rules.columns[position], int(rules.outputs[position])
+        return self._excess(*of, self._left(rules, position), size, is_slope)
+
+    def best_excess(self, values: np.ndarray) -> tuple[float, float]:
+        """Compute the same for the term of the best value: of equals, the least and the most."""
+        sets = self.problem.sets
+        best = float(values.max(initial=0.0))
+        if best <= 0.0:
+            return 0.0, 0.0
+        found = []
+        for output, number in np.argwhere(values >= best * (1 - 1e-6)).tolist():
+            size, is_slope = int(sets.n_conditions[number]), bool(sets.is_slope[number])
+            gain = float(self._gains(sets.values[[number]], output)[0][0])
+            left = gain - float(sets.costs[number])
+            found.append(self._excess(sets.values[number], output, left, size, is_slope))
+        return min(found), max(found)
+
+    def _excess(
+        self, values: np.ndarray, output: int, left: float, size: int, is_slope: bool
+    ) -> float:
+        others = self.columns[self.outputs == output] if self.problem.is_joint else None
+        factor = self.problem.truth.chance(values, self.raw, output, others)
+        prices = self.prices
+        return left / ((prices.by_chance(size, is_slope) + MARGIN * prices.noise) * factor)
 
     def _size(self, rules: Terms, position: int) -> int:
         """Count conditions: before those on one column were written as one."""
@@ -388,24 +423,23 @@ class Place:
     def _gains(self, columns: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
         problem = self.problem
         others = self.columns[self.outputs == output] if problem.is_joint else None
-        return problem.truth.gains(columns, self.raw, output, others)
+        return problem.truth.gains(columns, self.raw, output, others, self.share)
 
 
 def place_after(problem: Problem, ensemble: RuleEnsemble) -> Place:
     """Find the place after the terms of an ensemble."""
     rules = Terms(problem, ensemble)
-    everything = range(len(ensemble))
-    raw = relaxed_raw(rules, everything) if problem.is_joint and len(ensemble) else rules.raw
-    return Place(problem, raw, rules.columns, rules.outputs, rules.keys)
+    return Place(problem, rules.raw, rules.columns, rules.outputs, rules.keys)
 
 
-def relaxed_raw(rules: Terms, places: Sequence[int]) -> np.ndarray:
-    """Compute raw predictions of some terms with weights that are hardly penalised."""
-    truth, chosen = rules.problem.truth, list(places)
-    columns, outputs = rules.columns[chosen], rules.outputs[chosen]
-    signs = [rules.signs[n] for n in chosen]
-    parts = truth.refit(columns, outputs, signs, share=brute.RELAXED)
-    return truth.raw(columns, outputs, parts)
+def relaxed_place(problem: Problem, ensemble: RuleEnsemble) -> Place:
+    """Find the place beside the same terms with weights that are hardly penalised."""
+    if not problem.is_joint or len(ensemble) == 0:
+        return place_after(problem, ensemble)
+    rules, truth, share = Terms(problem, ensemble), problem.truth, brute.RELAXED
+    parts = truth.refit(rules.columns, rules.outputs, rules.signs, share)
+    raw = truth.raw(rules.columns, rules.outputs, parts)
+    return Place(problem, raw, rules.columns, rules.outputs, rules.keys, share)
 
 
 def place_of(problem: Problem, model: Any, position: int) -> Place:
@@ -423,7 +457,6 @@ def place_of(problem: Problem, model: Any, position: int) -> Place:
     kept = [n for n, s in enumerate(signs) if s == 0 or abs(weights[n]) > 1e-9 or is_given[n]]
     chosen = [rest[n] for n in kept]
     raw = truth.raw(columns, outputs, (weights, intercepts))
-    raw = relaxed_raw(rules, chosen) if chosen else raw
     return Place(problem, raw, columns[kept], outputs[kept], [rules.keys[n] for n in chosen])
 
 
@@ -452,9 +485,28 @@ def judge_certificates(model: Any, problem: Problem, rules: Terms, placed: Place
         last = form_of(after[-1])
         positions = [n for n, term in enumerate(rules.ensemble) if form_of(term) == last]
         if len(positions) == 1:
-            place = place_after(problem, before)
+            place = place_of_round(problem, before, rules, positions[0], results[positions[0]])
             judge_certificate(problem, place, rules, positions[0], results[positions[0]])
     judge_end(model, problem, ensembles[-1])
+
+
+def place_of_round(
+    problem: Problem, before: RuleEnsemble, rules: Terms, position: int, result: Any
+) -> Place:
+    """Find the place at which a round has found its term: with weights as they are, or relaxed."""
+    place = place_after(problem, before)
+    if not problem.beats_chance or result.status == "given":
+        return place
+    relaxed = relaxed_place(problem, before)
+    is_surprising = relaxed.excess(rules, position) >= 1 - 1e-6
+    check(is_surprising, "A term by chance", rules.ensemble[position])
+    value = place.value(rules, position)
+    if is_close(result.objective_value, value) or problem["search"] != "optimal":
+        is_here = is_close(result.objective_value, value)
+        return place if is_here else relaxed
+    least, _ = relaxed.best_excess(place.values())
+    check(least <= 1 + 1e-6, "Relaxed without need", rules.ensemble[position], least)
+    return relaxed
 
 
 def n_wanted(model: Any, problem: Problem) -> int:
@@ -519,7 +571,14 @@ def judge_end(model: Any, problem: Problem, ensemble: RuleEnsemble) -> None:
         return
     if problem["limits"] == "node_limit":
         return
-    left = float(place_after(problem, ensemble).values().max(initial=0.0))
+    place = place_after(problem, ensemble)
+    left = float(place.values().max(initial=0.0))
+    if problem.beats_chance and left > 0.0:
+        relaxed = relaxed_place(problem, ensemble)
+        for found in (place, relaxed):
+            least, _ = relaxed.best_excess(found.values())
+            check(least <= 1 + 1e-6, "A term is missing that beats chance", ensemble, least)
+        return
     first = float(place_after(problem, model.stages_[0]).values().max(initial=0.0))
     check(left <= 1e-9 * max(first, 1e-9), "A term is missing", len(ensemble), left, first)
 

@@ -26,7 +26,7 @@ from laconic import (
 from laconic.candidates.slopes import candidate_slopes
 
 N_TERMS = 3
-MAX_AUTO_TERMS = 30
+MAX_AUTO_TERMS = 20
 CLASS_WEIGHTS = {
     "logistic": {"no": 1.0, "yes": 3.0},
     "three classes": {"a": 1.0, "b": 0.5, "c": 3.0},

@@ -326,13 +326,13 @@ class Prices:
 
     def values(self, gains: np.ndarray, sizes: np.ndarray, is_slope: np.ndarray) -> np.ndarray:
         """Compute what is left of gains, for their size; nothing where chance gains as much."""
-        # One useless term gains something by chance, too.
-        by_chance = [
-            math.log(max(self.n_lines if of_slope else self._n_rules(int(size)), 2))
-            for size, of_slope in zip(sizes, is_slope, strict=True)
-        ]
-        left = gains - self.noise * np.array(by_chance)
-        return np.maximum(left, 0.0) / (1.0 + sizes) ** self.brevity
+        by_chance = list(map(self.by_chance, sizes.tolist(), is_slope.tolist()))
+        return np.maximum(gains - np.array(by_chance), 0.0) / (1.0 + sizes) ** self.brevity
+
+    def by_chance(self, size: int, of_slope: bool) -> float:
+        """Compute what the best of all useless terms like one gains; one gains something, too."""
+        n_terms = self.n_lines if of_slope else self._n_rules(size)
+        return self.noise * math.log(max(n_terms, 2))
 
     def _n_rules(self, n_conditions: int) -> int:
         # Longer rules never cost less.

@@ -284,9 +284,9 @@ def test_weights_are_best_after_every_round(seed, fit_intercept, loss_name):
     assert len(states) >= 1
     for number, state in enumerate(states, start=1):
         ensemble = state.ensemble
-        assert len(ensemble) == len(state.results) == len(state.covered) == number
+        assert len(ensemble) == len(state.results) == len(state.columns) == number
         assert state.results[-1].is_optimal
-        assert_array_equal(ensemble.covered(X).T, state.covered)
+        assert_array_equal(ensemble.covered(X).T, state.columns)
         gradients = w * loss.gradients(y, ensemble.raw_predictions(X))
         scale = np.abs(gradients).sum() + np.abs(w * y).sum()
         for rule in ensemble:

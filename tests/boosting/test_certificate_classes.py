@@ -21,6 +21,7 @@ from laconic.boosting.certificate import (
 )
 from laconic.boosting.certificate.column_generation import Pricing
 from laconic.boosting.certificate.restricted_master import RestrictedProblem
+from laconic.boosting.certificate.slope_columns import SlopeColumns
 from laconic.boosting.certificate.verify import dual_value, is_proven
 from laconic.candidates.candidates import candidate_conditions
 from laconic.export.json.files import ensemble_certificate
@@ -380,7 +381,7 @@ def test_proof_of_an_easy_problem_closes(posed, compared):
     relaxed = RestrictedProblem(risk)
     columns = proof.columns
     assert {column.output for column in columns} == {0, 1, 2}
-    relaxed.add(np.array([c.covered for c in columns]), [c.output for c in columns])
+    relaxed.add(np.array([c.values for c in columns]), [c.output for c in columns])
     if isinstance(compared, EnsemblesOfSize):
         # The relaxed ensemble is no worse than any rival, and hardly above the bound.
         relaxed.solve(2.0 / 4)
@@ -441,7 +442,7 @@ def test_search_that_was_not_begun_has_a_bound(posed, monkeypatch):
     candidates, risk = posed
     scope = {"max_conditions": 3, "min_coverage": 0.0}
     limits = {"node_limit": None, "time_limit": None, "n_jobs": 1}
-    pricing = Pricing(candidates.extents, risk, scope, **limits)
+    pricing = Pricing(candidates.extents, SlopeColumns(risk), risk, scope, **limits)
     forces = pricing.pose()
     complete = pricing.search()
     whole = np.maximum(forces, 0.0).sum(axis=0).max()
@@ -460,7 +461,8 @@ def test_search_that_was_not_begun_has_a_bound(posed, monkeypatch):
 
 @pytest.fixture(scope="module")
 def model(table):
-    return RuleBoostingClassifier(n_terms=4, l2_regularization=2.0, max_conditions=2).fit(*table)
+    options = {"l2_regularization": 2.0, "max_conditions": 2, "slopes": False, "brevity": 0.0}
+    return RuleBoostingClassifier(n_terms=4, **options).fit(*table)
 
 
 def certificate_of(model, X, y, compared, weights=None, **options):
@@ -545,7 +547,7 @@ def test_limits_are_those_of_the_model_where_it_is_beyond_them(model, table):
 def test_certificates_of_one_output_are_those_of_estimators(table):
     X = table[0]
     y = X[:, 0] + (X[:, 1] > 0)
-    model = RuleBoostingRegressor(n_terms=3, l2_regularization=5.0).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=3, l2_regularization=5.0, slopes=False).fit(X, y)
     known = model.certificate(X, y, by_size=True)
     candidates = candidate_conditions(X)
     found = certify(

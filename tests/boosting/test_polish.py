@@ -101,12 +101,12 @@ def test_no_single_exchange_improves_a_polished_model(seed, penalty, intercept):
     *_, last = fit.polish()
     assert last.is_stable
     last = last.state
-    risk = fit.best_risk(last.covered)
+    risk = fit.best_risk(last.columns)
     assert_allclose(fit.risk(last.ensemble), risk, rtol=1e-9)
     extents = fit.all_extents()
     total = fit.weights.sum() if fit.weights is not None else len(fit.y)
     for position, result in enumerate(last.results):
-        others = [*last.covered[:position], *last.covered[position + 1 :]]
+        others = [*last.columns[:position], *last.columns[position + 1 :]]
         best = min(fit.best_risk([*others, extent]) for extent in extents)
         assert best >= risk * (1 - 1e-9)
         # The certificate: what the rule gains given the others, and what no other exceeds.
@@ -125,7 +125,7 @@ def test_the_risk_never_rises(seed, loss, penalty, intercept):
     fit = Fit(seed, penalty=penalty or 0.1, intercept=intercept, loss=loss)
     n_terms, risks = len(fit.state.ensemble), [fit.risk(fit.state.ensemble)]
     for step in fit.polish():
-        ensemble, results, extents = step.state.ensemble, step.state.results, step.state.covered
+        ensemble, results, extents = step.state.ensemble, step.state.results, step.state.columns
         risks.append(fit.risk(ensemble))
         assert step.is_exchanged == (risks[-1] != risks[-2])
         assert len(ensemble) == len(results) == len(extents) == n_terms

@@ -12,9 +12,9 @@ from rounds import class_constants, make_rounds, run_boost
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from laconic.boosting import InitialRule, Rounds, State, polish, select
+from laconic.boosting import InitialTerm, Rounds, State, polish, select
 from laconic.boosting import rounds as rounds_module
-from laconic.boosting.certificate import RuleColumn
+from laconic.boosting.certificate import TermColumn
 from laconic.candidates.candidates import candidate_conditions
 from laconic.candidates.constraints import read_constraints
 from laconic.losses import MultinomialLoss, SquaredLoss
@@ -114,7 +114,7 @@ def gains(problem, state, sets) -> np.ndarray:
     hessians = weights * LOSS.hessians(problem.y, raw)
     found = np.zeros((len(sets), N_CLASSES))
     for output in range(N_CLASSES):
-        pairs = zip(state.ensemble, state.covered, strict=True)
+        pairs = zip(state.ensemble, state.columns, strict=True)
         others = [covered for rule, covered in pairs if rule.output == output]
         penalties = [penalty] * (len(others) + 1)
         if problem.rounds.fit_intercept:
@@ -145,7 +145,7 @@ def test_no_exchange_of_a_rule_and_its_class_is_left(seed, penalty, fit_intercep
     state, risk = last.state, problem.risk(last.state.ensemble)
     assert risk <= problem.risk(before.ensemble) + 1e-9
     rules = [rule.output for rule in state.ensemble]
-    assert_allclose(risk, best_risk(problem, rules, state.covered)[0], rtol=1e-7)
+    assert_allclose(risk, best_risk(problem, rules, state.columns)[0], rtol=1e-7)
     sets = all_covered(problem.rounds.candidates, MAX_CONDITIONS)
     for position, result in enumerate(state.results):
         others = problem.rounds.begin(state.without(position))
@@ -153,12 +153,12 @@ def test_no_exchange_of_a_rule_and_its_class_is_left(seed, penalty, fit_intercep
             others, _ = problem.rounds.refit(others)
         found = gains(problem, others, sets)
         assert result.bound >= found.max() * (1 - 1e-7)
-        own = [np.array_equal(rows, state.covered[position]) for rows in sets].index(True)
+        own = [np.array_equal(rows, state.columns[position]) for rows in sets].index(True)
         assert_allclose(result.objective_value, found[own, rules[position]], rtol=1e-6)
         # What gains most to second order, and is not the rule itself, does not lower the risk.
         for place, output in np.argwhere(found >= found.max() * (1 - 1e-9)):
             outputs = [rule.output for rule in others.ensemble] + [output]
-            covered = [*others.covered, sets[place]]
+            covered = [*others.columns, sets[place]]
             assert best_risk(problem, outputs, covered)[0] >= risk * (1 - 1e-7)
 
 
@@ -174,7 +174,7 @@ def test_rules_are_exchanged_between_classes():
             place = step.position
             n_exchanged += step.is_exchanged
             n_classes += step.state.ensemble[place].output != state.ensemble[place].output
-            assert_array_equal(step.state.ensemble.covered(problem.X).T, step.state.covered)
+            assert_array_equal(step.state.ensemble.covered(problem.X).T, step.state.columns)
             state = step.state
     assert n_exchanged > 5
     assert n_classes > 0
@@ -184,7 +184,7 @@ def eliminated(problem, columns, n_terms) -> list[int]:
     """Leave out the rule that costs least, to second order, until there are few; by hand."""
     left, gone = [*range(len(columns))], []
     while len(left) > 1:
-        rules, covered = [columns[n].output for n in left], [columns[n].covered for n in left]
+        rules, covered = [columns[n].output for n in left], [columns[n].values for n in left]
         _, w = best_risk(problem, rules, covered)
         derivatives = design(problem, rules, covered)
         shares = softmax(derivatives @ w, axis=1)
@@ -210,7 +210,7 @@ def test_rules_of_several_classes_are_selected_by_what_their_loss_costs(seed):
         if 3 < covered.sum() < 33 and seen.isdisjoint(keys) and len(columns) < 8:
             seen |= keys
             output = int(rng.integers(N_CLASSES))
-            columns.append(RuleColumn(covered, tuple(query.tolist()), rng.normal(), output))
+            columns.append(TermColumn(covered, tuple(query.tolist()), rng.normal(), output))
     columns.sort(key=lambda column: -abs(column.weight))
     state = select(problem.rounds, problem.start, columns, 3)
     expected = [columns[n] for n in eliminated(problem, columns, 3)]
@@ -218,16 +218,16 @@ def test_rules_of_several_classes_are_selected_by_what_their_loss_costs(seed):
     for result, column in zip(state.results, expected, strict=True):
         assert {*result.query} <= {*column.query}
     assert [rule.output for rule in state.ensemble] == [column.output for column in expected]
-    assert_array_equal(state.covered, [column.covered for column in expected])
-    best, _ = best_risk(problem, [c.output for c in expected], [c.covered for c in expected])
+    assert_array_equal(state.columns, [column.values for column in expected])
+    best, _ = best_risk(problem, [c.output for c in expected], [c.values for c in expected])
     assert_allclose(problem.risk(state.ensemble), best, rtol=1e-7)
 
 
 def test_the_same_rows_may_be_selected_for_two_classes():
     problem = classes_problem(0, penalty=1.0)
     covered = problem.rounds.candidates.extents.covered([0])
-    columns = [RuleColumn(covered, (0,), 1.0, 0), RuleColumn(covered, (0,), 2.0, 1)]
-    twins = [*columns, RuleColumn(~covered, (1,), 0.5, 1)]
+    columns = [TermColumn(covered, (0,), 1.0, 0), TermColumn(covered, (0,), 2.0, 1)]
+    twins = [*columns, TermColumn(~covered, (1,), 0.5, 1)]
     state = select(problem.rounds, problem.start, twins, 3)
     assert sorted(rule.output for rule in state.ensemble) == [0, 1]
 
@@ -389,11 +389,11 @@ def above(threshold, feature="x0") -> Query:
     return Query((Condition(feature, ">", threshold),))
 
 
-def given_rules(X, queries, **options) -> list[tuple[InitialRule, np.ndarray]]:
+def given_rules(X, queries, **options) -> list[tuple[InitialTerm, np.ndarray]]:
     table = {name: X[:, n] for n, name in enumerate(NAMES)}
     return [
         (
-            InitialRule(query, **options),
+            InitialTerm(query, **options),
             np.logical_and.reduce([table[p.feature] > p.value for p in query]),
         )
         for query in queries

@@ -12,7 +12,7 @@ from laconic.cli import main
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     people().write_csv(folder / "people.csv")
-    drop = ["--drop", "spent", "--n-terms", "3", "--l2-regularization", "2"]
+    drop = ["--drop", "spent", "--n-terms", "3", "--l2-regularization", "2", "--no-slopes"]
     table = str(folder / "people.csv")
     model = ["--model", str(folder / "client.json")]
     assert main(["fit", table, "--target", "client", "--weight", "weight", *drop, *model]) == 0
@@ -65,7 +65,7 @@ def test_saved_numbers_reach_the_report(run, folder):
     )
     assert code == 0
     assert (
-        "All rules together: on the training rows at least"
+        "All terms together: on the training rows at least"
         in run("show", folder / "client.json")[1]
     )
     whole = json.loads(out)["whole"]

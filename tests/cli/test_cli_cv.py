@@ -52,7 +52,7 @@ def test_table(run, table):
     code, out, err = run("cv", table, *TOKENS)
     assert (code, err) == (0, "")
     head, _, *lines = out.splitlines()
-    assert head.split() == ["rules", "log", "loss", "accuracy", "AUC"]
+    assert head.split() == ["terms", "log", "loss", "accuracy", "AUC"]
     assert lines[0].split()[:4] == ["0", "0.6931", "±", "0"]
     assert "The mean loss is smallest with" in out
 

@@ -45,7 +45,7 @@ def test_rules_are_replaced_by_number(run, folder):
     paths = folder / "client.json", folder / "people.csv"
     code, out, err = run("edit", *paths, "--replace", "2: income > 48", "--lock", "1", "--json")
     assert (code, err) == (0, "")
-    conditions = [rule["conditions"] for rule in json.loads(out)["rules"]]
+    conditions = [rule["conditions"] for rule in json.loads(out)["terms"]]
     assert [{"feature": "income", "relation": ">", "value": 48.0}] in conditions
 
 
@@ -64,9 +64,9 @@ def test_edits_that_make_no_sense_are_refused(run, folder, options, words):
 
 def test_alternatives_are_listed(run, folder):
     paths = folder / "client.json", folder / "people.csv"
-    code, out, err = run("alternatives", *paths, "--rule", "1", "--tolerance", "0.2")
+    code, out, err = run("alternatives", *paths, "--term", "1", "--tolerance", "0.2")
     assert (code, err) == (0, "")
-    assert "rule 1" in out.lower()
+    assert "term 1" in out.lower()
     code, out, _ = run("alternatives", *paths, "--json", "--max-found", "3")
     found = json.loads(out)
     assert (code, [entry["number"] for entry in found]) == (0, [1, 2, 3])
@@ -131,4 +131,4 @@ def test_weights_and_exposures_are_those_of_the_fit(run, tmp_path):
     assert run("edit", saved, path, "--drop", "1", "--output", tmp_path / "edited.json")[0] == 0
     assert load_model(tmp_path / "edited.json").ensemble_ == expected.ensemble_
     found = model.alternatives(1, X, claims, weight, years, tolerance=0.3)
-    assert str(found) in run("alternatives", saved, path, "--rule", "1", "--tolerance", "0.3")[1]
+    assert str(found) in run("alternatives", saved, path, "--term", "1", "--tolerance", "0.3")[1]

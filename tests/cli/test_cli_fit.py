@@ -31,13 +31,12 @@ def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
     assert loaded.classes_.tolist() == ["no", "yes"]
     n_covered = expected.ensemble_.covered(X).sum(axis=0)
     found, _, shown = out.partition("Classification model: ")
-    for stage, rule, n_rows in zip(
-        expected.stages_[1:], expected.ensemble_, n_covered, strict=True
-    ):
-        assert f"rule {len(stage)} of 3: {stage[-1]} " in found
-        assert format_weight(rule.weight) in shown
-        assert re.search(rf"{re.escape(str(rule.query))} +{n_rows} ", out)
-    assert "rule 1 of 3: " in out
+    lines = expected.ensemble_.lines[-3:]
+    for stage, line, n_rows in zip(expected.stages_[1:], lines, n_covered, strict=True):
+        assert f"term {len(stage)} of 3: {stage[-1]} " in found
+        assert format_weight(line.weight) in shown
+        assert re.search(rf"{re.escape(' & '.join(line.conditions))} +{n_rows} ", out)
+    assert "term 1 of 3: " in out
     assert "proven optimal" in out
     score = expected.score(X, people()["client"].to_numpy())
     assert re.search(rf"training rows +{score:.4g} ", out)
@@ -113,9 +112,9 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
     code, out, err = run("fit", path, *options)
     assert (code, err) == (0, "")
     assert (
-        len(re.findall(r"rule . of 2: .* at least .* best possible, stopped at the node", out)) == 2
+        len(re.findall(r"term . of 2: .* at least .* best possible, stopped at the node", out)) == 2
     )
-    assert "Proven optimal over up to 7 thresholds per numeric column: 0 of 2 rules" in out
+    assert "Proven optimal over up to 7 thresholds per numeric column: 0 of 2 terms" in out
     assert "2 searches stopped at --node-limit. With --node-limit auto every rule would be" in out
     assert "Warning" not in out
 
@@ -151,12 +150,12 @@ def test_table_without_structure_gives_no_rules(run, tmp_path):
 
 def test_number_of_rules_by_cross_validation(run, table, tmp_path):
     model = tmp_path / "model.json"
-    code, out, err = run(*fit_client(table, "--n-terms", "auto", "--model", model))
+    code, out, err = run(*fit_client(table, "--n-terms", "cv", "--model", model))
     assert (code, err) == (0, "")
     n_terms = len(load_model(model).ensemble_)
     assert 1 <= n_terms <= 10
-    assert f"{n_terms} of up to 10 rules: chosen by 5-fold cross-validation, " in out
-    assert len(re.findall(r"^rule ", out, re.MULTILINE)) == n_terms
+    assert re.search(rf"^{n_terms} of up to 10 \w+: chosen by 5-fold cross-validation, ", out, re.M)
+    assert len(re.findall(r"^term ", out, re.MULTILINE)) == n_terms
     assert not re.search(r"fold \d", out)
 
 
@@ -179,10 +178,10 @@ def ctrl_c(monkeypatch):
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_fold_without_any_size_saves_nothing(run, tmp_path):
     model = tmp_path / "model.json"
-    hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--n-terms", "auto"]
+    hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--n-terms", "cv"]
     code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
     assert (code, out) == (130, "")
-    assert err == "Interrupted before the first rule was found. Nothing is saved.\n"
+    assert err == "Interrupted before the first term was found. Nothing is saved.\n"
     assert not model.exists()
 
 
@@ -213,13 +212,13 @@ def test_interrupted_fit_keeps_its_rules(tmp_path):
         finally:
             process.kill()
     assert process.returncode == 130
-    assert re.fullmatch(r"Interrupted: the model has the \d of 10 rules found so far\.\n", err)
+    assert re.fullmatch(r"Interrupted: the model has the \d of 10 terms found so far\.\n", err)
     ensemble = load_model(model).ensemble_
     assert 1 <= ensemble.n_terms < 10
     # With the weight that it had by itself.
-    first_rule = load_model(model).stages_[1][0]
-    assert first_line.startswith(f"rule 1 of 10: {first_rule} [objective ")
-    assert str(ensemble[0].query) in out
+    first = load_model(model).stages_[1][0]
+    assert first_line.startswith(f"term 1 of 10: {first} [objective ")
+    assert ensemble.text(ensemble[0]) in out
     assert f"Saved to {model}" in out
 
 
@@ -230,7 +229,7 @@ def test_fit_interrupted_before_the_first_rule_saves_nothing(run, tmp_path):
     hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--max-conditions", "none"]
     code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
     assert (code, out) == (130, "")
-    assert err == "Interrupted before the first rule was found. Nothing is saved.\n"
+    assert err == "Interrupted before the first term was found. Nothing is saved.\n"
     assert not model.exists()
 
 
@@ -274,14 +273,14 @@ def test_scores_on_training_rows_only(run, table):
     assert "Scores on the rows that a model was fitted to are too optimistic." in out
 
 
-@pytest.mark.parametrize("n_terms", [3, "auto"])
+@pytest.mark.parametrize("n_terms", [3, "auto", "cv"])
 def test_a_search_that_is_stopped_at_once_does_not_claim_that_there_are_no_rules(
     run, table, n_terms
 ):
     code, out, _ = run(*fit_client(table, "--time-limit", "1e-9", "--n-terms", n_terms))
     assert code == 0
-    assert "No rule was found before --time-limit: the prediction is " in out
-    assert "No rule improves" not in out
+    assert "No term was found before --time-limit: the prediction is " in out
+    assert "No term improves" not in out
     assert "With --time-limit none every rule would be proven" in out
 
 

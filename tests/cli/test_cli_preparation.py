@@ -70,7 +70,7 @@ def test_every_finding_has_its_line(run, table):
         "Keep it as text with --keep day.",
         "warning: column 'when' holds dates that can be read in 2 ways ('%d/%m/%Y' and "
         "'%m/%d/%Y'); write them as 2024-03-15. It is left out. Keep it as text with --keep when.",
-        "note: column 'shop' is the same in every row: no rule can use it.",
+        "note: column 'shop' is the same in every row: no term can use it.",
         "warning: column 'Unnamed: 0' counts the rows. It is left out. Use it with --keep "
         "'Unnamed: 0'.",
         "warning: column 'Customer ID' has a different whole number in every row, like a row ID. "
@@ -149,7 +149,7 @@ def test_types_of_columns(run, tmp_path, suffix):
     code, out, err = run("fit", path, "--target", "y", "--model", model, "--n-terms", 2)
     assert code == 0
     assert err.splitlines() == [
-        "warning: column 'tags' has the type List(String), which rules cannot use. It is left out.",
+        "warning: column 'tags' has the type List(String), which no term can use. It is left out.",
     ]
     assert "day <= 2024-03-01" in out or "day > 2024-03-01" in out
     assert "code ==" in out or "code !=" in out
@@ -165,7 +165,7 @@ def test_a_table_without_anything_else_is_used(run, tmp_path):
     pl.DataFrame({"when": ["03/04/2024"] * 60, "y": [0, 1] * 30}).write_csv(path)
     code, out, err = run("fit", path, "--target", "y")
     assert (code, out) == (1, "")
-    assert "error: Rules need at least one column. All are left out: 'when'." in err
+    assert "error: Models need at least one column. All are left out: 'when'." in err
 
 
 def test_different_currencies_stay_text(run, tmp_path):

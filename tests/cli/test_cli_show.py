@@ -10,8 +10,9 @@ from laconic.estimators.files import model_from_dict
 def test_show_tells_all_about_a_model(run, model):
     code, out, err = run("show", model)
     assert (code, err) == (0, "")
-    for rule in load_model(model).ensemble_:
-        assert str(rule.query) in out
+    ensemble = load_model(model).ensemble_
+    for term in ensemble:
+        assert ensemble.text(term) in out
     assert "proven optimal" in out
     assert "\x1b" not in out
     assert re.search(r"Features used \(\d of 3\): ", out)

@@ -36,11 +36,13 @@ def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
     assert "training rows" in out
     assert "Saved to" in out
     assert err == (
+        "note: only rules are learned from a table that is read in parts, and no slopes.\n"
         "note: a table that is read in parts is not cross-validated. Name a table with --test.\n"
     )
     whole = tmp_path / "whole.parquet"
     people(300).write_parquet(whole)
-    run("fit", whole, *FIT, "--n-terms", 2, "--model", tmp_path / "whole.json", "--no-validation")
+    options = ["--n-terms", 2, "--no-slopes", "--no-validation"]
+    run("fit", whole, *FIT, *options, "--model", tmp_path / "whole.json")
     one, other = load_model(model), load_model(tmp_path / "whole.json")
     assert [rule.query for rule in one.ensemble_] == [rule.query for rule in other.ensemble_]
     assert one.record_.n_rows == 300
@@ -62,7 +64,7 @@ def test_folders_databases_and_large_files(run, parts, tmp_path, monkeypatch):
         code, out, _ = run("fit", path, *how, *FIT, "--n-terms", 1, "--json")
         assert code == 0
         outputs.append(out[: out.index('"record"')] if '"record"' in out else out)
-    assert len({text[text.index('"rules"') : text.index('"weight"')] for text in outputs}) == 1
+    assert len({text[text.index('"terms"') : text.index('"weight"')] for text in outputs}) == 1
     refused(run("fit", tmp_path / "shop.duckdb", *FIT), "A query must say what to read from")
 
 
@@ -151,7 +153,7 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
     ("options", "message"),
     [
         (["--target", "clint"], "Did you mean 'client'?"),
-        (["--target", "client", "--n-terms", "auto"], "--n-terms auto needs a table"),
+        (["--target", "client", "--n-terms", "cv"], "--n-terms cv needs a table"),
         (
             ["--target", "spent", "--exposure", "[red]plan"],
             "The exposure must be a positive number",

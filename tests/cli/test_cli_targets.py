@@ -30,7 +30,7 @@ def test_task_follows_from_the_target(run, tmp_path, values, task, suffix):
     frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
     code, out, _ = run("fit", path, "--target", "y", "--n-terms", 1)
     assert code == 0
-    assert f"{task} model: 1 rule" in out
+    assert f"{task} model: 1 " in out
 
 
 def test_task_can_be_chosen(run, tmp_path):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
-from laconic.boosting.certificate import EnsemblesOfSize, EnsemblesOfWeight
+from laconic.boosting.certificate import EnsemblesOfSize, EnsemblesOfWeight, TrainingRisk, prove
+from laconic.candidates.candidates import given_candidates
 from laconic.losses import SquaredLoss
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.slopes import Slope
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +25,36 @@ def table():
     return X, y
 
 
+RULES = {"slopes": False, "brevity": 0.0}
+
+
 @pytest.fixture(scope="module")
 def regressor(table):
-    return RuleBoostingRegressor(n_terms=3, l2_regularization=5.0).fit(*table)
+    return RuleBoostingRegressor(n_terms=3, l2_regularization=5.0, **RULES).fit(*table)
+
+
+@pytest.fixture(scope="module")
+def steady():
+    """A table whose target rises with two features, and steps with a third one."""
+    rng = np.random.default_rng(1)
+    X = np.exp(rng.normal(size=(150, 3))).round(2)
+    X[:9, 1] = np.nan
+    effects = 2.0 * np.minimum(X[:, 0], 2.0) - 0.5 * np.nan_to_num(X[:, 1]) + (X[:, 2] > 1)
+    return X, effects + rng.normal(scale=0.2, size=150)
+
+
+@pytest.fixture(scope="module")
+def sloped(steady):
+    model = RuleBoostingRegressor(n_terms=4, l2_regularization=5.0).fit(*steady)
+    assert len(model.ensemble_.slopes) > 0
+    assert len(model.ensemble_.rules) > 0
+    return model
 
 
 @pytest.fixture(scope="module")
 def classifier(table):
     X, y = table
-    return RuleBoostingClassifier(n_terms=3, l2_regularization=2.0).fit(
+    return RuleBoostingClassifier(n_terms=3, l2_regularization=2.0, **RULES).fit(
         X, np.where(y > 1, "b", "a")
     )
 
@@ -96,7 +120,7 @@ def test_without_an_intercept(table):
 
 def test_edited_model_brings_its_own_conditions(regressor, table):
     X, y = table
-    model = RuleBoostingRegressor(n_terms=3, l2_regularization=5.0).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=3, l2_regularization=5.0, **RULES).fit(X, y)
     own = Query(tuple(Condition("x0", ">", t) for t in (-9.0, -8.0, -7.0, 0.001)))
     rules = (*model.ensemble_, Rule(own, 0.01))
     model.ensemble_ = RuleEnsemble(rules, model.ensemble_.intercept, model.ensemble_.feature_names)
@@ -110,7 +134,9 @@ def test_rules_of_several_fits_bring_their_own_conditions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 1))
     y = 1.0 * (X[:, 0] > 1.2) + 0.01 * rng.normal(size=200)
-    model = RuleBoostingRegressor(1, l2_regularization=1.0, max_thresholds=50, warm_start=True)
+    model = RuleBoostingRegressor(
+        1, l2_regularization=1.0, max_thresholds=50, warm_start=True, **RULES
+    )
     model.fit(X, y).set_params(n_terms=2, max_thresholds=1).fit(X, y)
     certificate = model.certificate(X, y)
     assert set(model.ensemble_.conditions) <= set(certificate.conditions)
@@ -126,7 +152,9 @@ def test_loaded_model_has_a_certificate(regressor, table, tmp_path):
 
 def test_rivals_may_have_another_penalty(table):
     X, y = table
-    models = [RuleBoostingRegressor(3, l2_regularization=each).fit(X, y) for each in (0.0, 5.0)]
+    models = [
+        RuleBoostingRegressor(3, l2_regularization=each, **RULES).fit(X, y) for each in (0.0, 5.0)
+    ]
     by_weight, by_rules = (model.certificate(X, y) for model in models)
     total = sum(abs(rule.weight) for rule in models[0].ensemble_)
     assert by_weight.compared == EnsemblesOfWeight(total)
@@ -249,3 +277,133 @@ def test_losses_that_are_too_small_to_be_bounded_are_refused(scale, table):
         model.certificate(X, scale * np.asarray(y))
     with pytest.raises(ValueError, match=r"strategy='global' needs losses of 1e-300 or more"):
         model.set_params(strategy="global").fit(X, scale * np.asarray(y))
+
+
+# Slopes
+
+
+def scales(model, X, weights=None):
+    """What the values of terms are divided by to be on the scale of rules."""
+    counts = np.ones(len(X)) if weights is None else weights
+    found = []
+    for term in model.ensemble_:
+        values = term.values(X)
+        mean = np.average(values, weights=counts)
+        deviation = np.sqrt(np.average((values - mean) ** 2, weights=counts))
+        found.append(deviation / 0.4 if isinstance(term, Slope) else 1.0)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("against", ["rules", "weight"])
+def test_weights_of_slopes_count_on_the_scale_of_rules(sloped, steady, against):
+    X, y = steady
+    certificate = sloped.certificate(X, y, against=against)
+    weights = np.array([term.weight for term in sloped.ensemble_]) * scales(sloped, X)
+    loss = ((y - sloped.predict(X)) ** 2).sum()
+    if against == "rules":
+        assert certificate.objective == pytest.approx(loss + 2.5 * (weights**2).sum())
+    else:
+        assert certificate.objective == pytest.approx(loss)
+        assert certificate.compared.total_weight == pytest.approx(np.abs(weights).sum())
+    assert certificate.bound <= certificate.objective
+    assert certificate.trivial_share < certificate.share <= 1
+    assert certificate.status == "optimal"
+    assert certificate.verify(X)
+
+
+def test_twenty_lines_check_a_certificate_with_slopes(sloped, steady):
+    X, y = steady
+    certificate = sloped.certificate(X, y)
+    forces, largest_sum = certificate.forces, certificate.largest_sum
+    covered = np.array([each.covered(X) for each in certificate.conditions], dtype=float)
+    for first in covered:
+        for second in covered:
+            assert np.abs(covered @ (first * second * forces)).max() <= largest_sum
+    values = np.array([slope.values(X) for slope in certificate.slopes])
+    values *= 0.4 / values.std(axis=1, keepdims=True)
+    assert np.abs(values @ forces).max() <= largest_sum
+    value = -(forces * y + forces**2 / 4).sum() - 4 * largest_sum**2 / (2 * 5.0)
+    assert certificate.bound == pytest.approx(value, rel=1e-9)
+
+
+def test_the_check_looks_at_slopes(sloped, steady):
+    """With rules alone a smaller sum, and so a higher bound, would be claimed."""
+    X, y = steady
+    true = sloped.certificate(X, y)
+    candidates = given_candidates(X, true.conditions)
+    risk = TrainingRisk.of(y, SquaredLoss())
+    proof = prove(candidates.extents, risk, true.compared, max_conditions=3)
+    assert proof.bound.value > true.bound
+    wrong = replace(
+        true, bound=proof.bound.value, evidence=replace(true.evidence, proof=proof.bound)
+    )
+    assert not wrong.verify(X)
+    assert replace(wrong, evidence=replace(wrong.evidence, slopes=())).verify(X)
+
+
+def test_rules_are_compared_with_rules(sloped, steady):
+    X, y = steady
+    model = RuleBoostingRegressor(n_terms=4, l2_regularization=5.0, **RULES).fit(X, y)
+    certificate = model.certificate(X, y)
+    assert (certificate.n_slopes, certificate.slopes) == (0, ())
+    assert "any 4 rules could" in str(certificate)
+    assert "slope" not in str(certificate)
+    among_slopes = sloped.certificate(X, y)
+    assert among_slopes.n_slopes == len(among_slopes.slopes) == 3 * 36
+    assert certificate.bound > among_slopes.bound
+
+
+def test_slopes_of_an_edited_model_are_its_own(steady):
+    """A slope between other knots, of a model of rules, whose rivals then have slopes too."""
+    X, y = steady
+    model = RuleBoostingRegressor(n_terms=3, l2_regularization=5.0, **RULES).fit(X, y)
+    own = Slope("x0", 0.123, 0.987, 0.5)
+    terms = (*model.ensemble_, own)
+    model.ensemble_ = RuleEnsemble(terms, model.ensemble_.intercept, model.ensemble_.feature_names)
+    for against in ("rules", "weight"):
+        certificate = model.certificate(X, y, against=against)
+        assert own.key in certificate.slopes
+        assert certificate.n_slopes == 3 * 36 + 1
+        assert certificate.verify(X)
+
+
+def test_slopes_with_weights_of_rows(steady):
+    X, y = steady
+    weights = np.resize([0.0, 1.0, 2.5], len(y))
+    model = RuleBoostingRegressor(n_terms=4, l2_regularization=5.0).fit(X, y, weights)
+    certificate = model.certificate(X, y, weights)
+    own = np.array([term.weight for term in model.ensemble_]) * scales(model, X, weights)
+    loss = weights @ (y - model.predict(X)) ** 2
+    assert certificate.objective == pytest.approx(loss + 2.5 * (own**2).sum())
+    assert certificate.verify(X)
+
+
+@pytest.mark.parametrize("against", ["rules", "weight"])
+def test_slopes_of_classes(steady, against):
+    X, y = steady
+    for target in (y > 3.0, np.digitize(y, [2.0, 4.0])):
+        model = RuleBoostingClassifier(n_terms=4).fit(X, target)
+        assert model.ensemble_.slopes
+        certificate = model.certificate(X, target, against=against)
+        assert certificate.bound <= certificate.objective
+        assert certificate.share > certificate.trivial_share
+        assert certificate.verify(X)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_unit_of_a_feature_changes_nothing(sloped, steady, unit):
+    X, y = steady
+    model = RuleBoostingRegressor(n_terms=4, l2_regularization=5.0).fit(X * unit, y)
+    certificate = model.certificate(X * unit, y)
+    assert certificate.share == pytest.approx(sloped.certificate(X, y).share, rel=1e-2)
+    assert certificate.verify(X * unit)
+
+
+def test_words_about_slopes(sloped, steady):
+    certificate = sloped.certificate(*steady)
+    assert "% of what any 4 terms could achieve, proven." in str(certificate)
+    assert "all conjunctions of at most 3 of" in str(certificate)
+    assert "conditions and 108 slopes, with the same penalty (5)" in str(certificate)
+    assert "without terms" in certificate.to_svg()
+    assert certificate.to_dict()["n_slopes"] == 108
+    assert "any terms of the same" in str(sloped.certificate(*steady, against="weight"))

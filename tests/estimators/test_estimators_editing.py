@@ -55,9 +55,9 @@ def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):
 
 def test_costs_are_those_of_the_rules_with_their_best_weights(model, data):
     X, y = data
-    edited = model.edit(X, y, drop=[2], force=["x3 <= 1"], n_terms=4)
+    edited = model.edit(X, y, drop=[2], force=["x2 <= 1"], n_terms=4)
     words = [edit.words for edit in edited.edits_]
-    assert words == ["before", f"without {queries(model)[1]}", "with x3 <= 1"]
+    assert words == ["before", f"without {queries(model)[1]}", "with x2 <= 1"]
     before, dropped, forced = edited.edits_
     assert (before.n_terms, dropped.n_terms, forced.n_terms) == (4, 3, 4)
     assert dropped.risk > before.risk

@@ -182,7 +182,7 @@ def test_every_relation_round_trips():
 def test_byte_order_mark_is_welcome(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(small_model()), encoding="utf-8-sig")
-    assert load_model(path).ensemble_.n_terms == 2
+    assert load_model(path).ensemble_.n_terms == 3
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ def objective(model, X, y, weights=None):
 def test_never_worse_than_both_starts(task, seed):
     X, y = tangled(task, seed)
     weights = None if seed % 2 else np.resize([0.0, 1.0, 2.5], len(y))
-    options = {"l2_regularization": 3.0, "fit_intercept": seed != 3}
+    # With brevity, a shorter model may have the larger objective.
+    options = {"l2_regularization": 3.0, "fit_intercept": seed != 3, "brevity": 0.0}
     polished = ESTIMATORS[task](4, strategy="polished", **options).fit(X, y, weights)
     model = ESTIMATORS[task](4, strategy="global", **options).fit(X, y, weights)
     found = objective(model, X, y, weights)
@@ -53,7 +54,7 @@ def test_second_start_can_be_the_better_one():
     better = 0
     for seed in range(12):
         X, y = tangled("regressor", seed, 80)
-        options = {"n_terms": 3, "l2_regularization": 1.0}
+        options = {"n_terms": 3, "l2_regularization": 1.0, "slopes": False, "brevity": 0.0}
         polished = RuleBoostingRegressor(strategy="polished", **options).fit(X, y)
         model = RuleBoostingRegressor(strategy="global", **options).fit(X, y)
         better += objective(model, X, y) < objective(polished, X, y) * (1 - 1e-9)
@@ -85,9 +86,53 @@ def test_sizes_are_bounded():
         assert bounds[n_terms] <= other.certificate_.objective
 
 
+def smooth(task, seed=0, n_rows=150):
+    """A table of effects that are lines, a hinge and a step."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    y = X[:, 0] + np.maximum(X[:, 1], 0.0) - (X[:, 2] > 0.5) + rng.normal(scale=0.3, size=n_rows)
+    return X, (y > 0.3 if task == "classifier" else y)
+
+
+@both
+@pytest.mark.parametrize("brevity", [0.0, 1.0])
+def test_slopes_are_terms_of_the_second_start(task, brevity):
+    n_slopes = 0
+    for seed in range(3):
+        X, y = smooth(task, seed)
+        options = {"l2_regularization": 3.0, "brevity": brevity}
+        polished = ESTIMATORS[task](4, strategy="polished", **options).fit(X, y)
+        model = ESTIMATORS[task](4, strategy="global", **options).fit(X, y)
+        gains = []
+        for each in (polished, model):
+            found = each.certificate(X, y, node_limit=1)
+            gains.append((found.start - found.objective) / each.ensemble_.size**brevity)
+        assert gains[1] >= gains[0] * (1 - 1e-9)
+        certificate = model.certificate_
+        assert certificate.compared == EnsemblesOfSize(4, 3.0)
+        assert certificate.n_slopes == 4 * 36
+        assert certificate.bound <= certificate.objective
+        assert certificate.verify(X)
+        assert all(size.bound <= size.objective * (1 + 1e-12) for size in certificate.sizes)
+        n_slopes += len(model.ensemble_.slopes)
+    assert n_slopes > 0 or task == "classifier"
+
+
+def test_as_many_terms_as_were_better_than_chance():
+    X, y = smooth("regressor")
+    model = RuleBoostingRegressor("auto", strategy="global").fit(X, y)
+    assert model.certificate_.compared.n_terms == len(model.ensemble_) < 15
+    assert model.certificate_.verify(X)
+    noise = np.random.default_rng(0).normal(size=150)
+    nothing = RuleBoostingRegressor("auto", strategy="global").fit(X, noise)
+    assert len(nothing.ensemble_) == nothing.certificate_.compared.n_terms == 0
+    assert nothing.certificate_.share == 1.0
+
+
 def test_without_penalty_the_total_weight_counts():
     X, y = tangled("regressor")
-    model = RuleBoostingRegressor(3, strategy="global", l2_regularization=0.0).fit(X, y)
+    options = {"strategy": "global", "l2_regularization": 0.0, "slopes": False}
+    model = RuleBoostingRegressor(3, **options).fit(X, y)
     total = sum(abs(rule.weight) for rule in model.ensemble_)
     assert model.certificate_.compared == EnsemblesOfWeight(pytest.approx(total))
     assert model.certificate_.share > model.certificate_.trivial_share
@@ -194,7 +239,7 @@ def test_progress_says_what_it_is_at(capsys):
 @pytest.mark.parametrize("seed", range(4))
 def test_callback_ends_the_fit_with_the_first_start(stage, seed):
     X, y = tangled("regressor", seed, 80)
-    options = {"n_terms": 3, "l2_regularization": 1.0}
+    options = {"n_terms": 3, "l2_regularization": 1.0, "brevity": 0.0}
     polished = RuleBoostingRegressor(strategy="polished", **options).fit(X, y)
     model = RuleBoostingRegressor(
         strategy="global", callback=lambda progress: progress.stage == stage, **options
@@ -239,7 +284,13 @@ def test_ctrl_c_while_polishing_ends_the_fit():
             signal.raise_signal(signal.SIGINT)
 
     model = RuleBoostingRegressor(
-        3, strategy="global", callback=press, on_interrupt="keep", l2_regularization=1.0
+        3,
+        strategy="global",
+        callback=press,
+        on_interrupt="keep",
+        l2_regularization=1.0,
+        slopes=False,
+        brevity=0.0,
     )
     with pytest.warns(ConvergenceWarning, match="Interrupted while polishing"):
         model.fit(X, y)

@@ -147,7 +147,7 @@ def test_missing_at_predict_where_none_was_in_training():
 
 def test_unseen_category_at_predict():
     X = [["a"], ["a"], ["b"], ["b"], ["c"], ["c"]]
-    model = RuleBoostingRegressor(1, l2_regularization=0, fit_intercept=False)
+    model = RuleBoostingRegressor(1, l2_regularization=0, fit_intercept=False, brevity=0.0)
     model.fit(X, [0, 0, 3, 3, 3, 3])
     assert str(model.ensemble_) == "+3.000 if x0 != a"
     assert_array_equal(model.predict([["d"], ["a"], [None]]), [3.0, 0.0, 0.0])

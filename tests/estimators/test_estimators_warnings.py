@@ -2,13 +2,14 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from estimators import STAGEWISE, numeric_problem
+from estimators import RULES_BY_GAIN, STAGEWISE, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleBoostingRegressorCV
 from laconic.estimators.convergence import describe_unproven
 from laconic.search import SearchResult, SearchStatus
@@ -85,6 +86,10 @@ def scripted_search(*endings):
 OPTIMAL = (SearchStatus.OPTIMAL, 1.0)
 
 
+# One search for each rule.
+Regressor = partial(RuleBoostingRegressor, **RULES_BY_GAIN)
+
+
 def fit_warnings(model, n_features=3):
     X, y = numeric_problem("regressor", n_features=n_features)
     with pytest.warns(ConvergenceWarning) as caught:
@@ -97,7 +102,7 @@ def test_one_warning_for_all_unproven_rules():
     endings = [OPTIMAL] * 10
     for number, ratio in ((4, 0.8), (5, 0.469), (9, 0.995)):
         endings[number - 1] = (SearchStatus.NODE_LIMIT, ratio)
-    model = RuleBoostingRegressor(10, search=scripted_search(*endings), node_limit=20000)
+    model = Regressor(10, search=scripted_search(*endings), node_limit=20000)
     [message] = fit_warnings(model)
     for part in (
         *("3 of 10 rules are not proven optimal", "rules 4, 5 and 9", "node_limit=20000"),
@@ -109,7 +114,7 @@ def test_one_warning_for_all_unproven_rules():
 
 def test_warning_about_one_rule_names_its_objective():
     endings = [OPTIMAL, OPTIMAL, (SearchStatus.TIME_LIMIT, 0.915), OPTIMAL]
-    model = RuleBoostingRegressor(4, search=scripted_search(*endings), time_limit=60)
+    model = Regressor(4, search=scripted_search(*endings), time_limit=60)
     [message] = fit_warnings(model)
     for part in (
         *("rule 3", "time_limit=60", "objective 0.915", "bound 1 ", "ratio 0.91"),
@@ -120,7 +125,7 @@ def test_warning_about_one_rule_names_its_objective():
 
 @pytest.mark.parametrize("estimator", [RuleBoostingRegressor, RuleBoostingRegressorCV])
 def test_search_that_is_stopped_before_its_first_rule(estimator):
-    model = estimator(time_limit=1e-9)
+    model = estimator(time_limit=1e-9, slopes=False)
     [message] = fit_warnings(model)
     assert "rule 1 stopped at time_limit=1e-09 before it found a rule" in message
     assert "With time_limit=None every rule would be proven" in message
@@ -130,7 +135,7 @@ def test_search_that_is_stopped_before_its_first_rule(estimator):
 
 def test_search_that_is_stopped_before_a_further_rule():
     search = scripted_search(OPTIMAL, (SearchStatus.NODE_LIMIT, 0.0))
-    model = RuleBoostingRegressor(3, search=search, node_limit=7)
+    model = Regressor(3, search=search, node_limit=7)
     [message] = fit_warnings(model)
     assert "rule 2 stopped at node_limit" in message
     assert "there may be more than the 1 found. Raise node_limit" in message
@@ -138,14 +143,14 @@ def test_search_that_is_stopped_before_a_further_rule():
 
 
 def test_search_that_proves_that_there_is_no_rule_is_not_unfinished():
-    model = RuleBoostingRegressor().fit([[1], [2], [3]], [5, 5, 5])
+    model = Regressor().fit([[1], [2], [3]], [5, 5, 5])
     assert len(model.ensemble_) == 0
     assert model.unfinished_search_ is None
 
 
 def test_warning_over_all_thresholds_advises_fewer():
     ending = (SearchStatus.NODE_LIMIT, 0.9)
-    model = RuleBoostingRegressor(1, search=scripted_search(ending), max_thresholds=None)
+    model = Regressor(1, search=scripted_search(ending), max_thresholds=None)
     [warning] = fit_warnings(model)
     assert "max_thresholds" in warning
 
@@ -153,7 +158,7 @@ def test_warning_over_all_thresholds_advises_fewer():
 def test_warning_about_both_limits():
     endings = [(SearchStatus.TIME_LIMIT, 0.5), (SearchStatus.NODE_LIMIT, 0.001)]
     search = scripted_search(*endings)
-    model = RuleBoostingRegressor(2, search=search, node_limit=7, time_limit=0.5)
+    model = Regressor(2, search=search, node_limit=7, time_limit=0.5)
     [message] = fit_warnings(model)
     assert "node_limit=7 or time_limit=0.5" in message
     assert "rules 1 and 2" in message
@@ -163,13 +168,13 @@ def test_warning_about_both_limits():
 
 def test_warning_about_many_rules_stays_short():
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 30)
-    [message] = fit_warnings(RuleBoostingRegressor(30, search=search))
+    [message] = fit_warnings(Regressor(30, search=search))
     assert "rules 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 20 more" in message
 
 
 def test_warm_start_warns_about_new_rules_only():
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 4, OPTIMAL, OPTIMAL)
-    model = RuleBoostingRegressor(2, search=search, warm_start=True)
+    model = Regressor(2, search=search, warm_start=True)
     assert fit_warnings(model)[0].startswith("2 of 2 rules are")
     [message] = fit_warnings(model.set_params(n_terms=5))
     assert message.startswith("2 of 3 new rules are")
@@ -183,7 +188,7 @@ def test_interrupted_fit_warns_about_unproven_rules_too():
             raise KeyboardInterrupt
 
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 2)
-    model = RuleBoostingRegressor(5, search=search, callback=interrupt, on_interrupt="keep")
+    model = Regressor(5, search=search, callback=interrupt, on_interrupt="keep")
     interrupted, unproven = fit_warnings(model)
     assert interrupted.startswith("Interrupted")
     assert unproven.startswith("2 of 2 rules are")
@@ -191,9 +196,7 @@ def test_interrupted_fit_warns_about_unproven_rules_too():
 
 def test_warnings_as_errors_leave_the_model():
     X, y = numeric_problem("regressor")
-    model = RuleBoostingRegressor(
-        2, search=scripted_search(OPTIMAL, (SearchStatus.NODE_LIMIT, 0.5))
-    )
+    model = Regressor(2, search=scripted_search(OPTIMAL, (SearchStatus.NODE_LIMIT, 0.5)))
     with warnings.catch_warnings(action="error"), pytest.raises(ConvergenceWarning):
         model.fit(X, y)
     assert len(model.ensemble_) == len(model.search_results_) == 2
@@ -209,7 +212,7 @@ def test_heuristics_do_not_warn(search):
 def test_warning_tells_what_the_automatic_limit_was(monkeypatch):
     monkeypatch.setattr("laconic.search.budget.AFFORDABLE_WORK", 0)
     monkeypatch.setattr("laconic.search.budget.MIN_NODES", 1)
-    model = RuleBoostingRegressor(1, l2_regularization=0.01, max_conditions=None)
+    model = Regressor(1, l2_regularization=0.01, max_conditions=None)
     [warning] = fit_warnings(model, n_features=6)
     assert warning.startswith("Search for rule 1 stopped at node_limit=1 with objective ")
 

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from estimators import forms
+from estimators import RULES_BY_GAIN, forms
 from laconic import (
     Condition,
     Query,
@@ -51,7 +51,7 @@ def iris():
 
 @pytest.fixture(scope="module")
 def model(iris):
-    return RuleBoostingClassifier(5).fit(*iris)
+    return RuleBoostingClassifier(5, slopes=False).fit(*iris)
 
 
 def best_of_all_classes(sets, y, raw, weights, penalty, others):
@@ -110,7 +110,7 @@ def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
 
 def test_refitted_weights_are_the_best_ones(iris):
     X, labels = iris
-    model = RuleBoostingClassifier(4, l2_regularization=2.0).fit(X, labels)
+    model = RuleBoostingClassifier(4, l2_regularization=2.0, slopes=False).fit(X, labels)
     covered, y = model.ensemble_.covered(X).astype(float), np.unique(labels, return_inverse=True)[1]
     outputs = [rule.output for rule in model.ensemble_]
 
@@ -161,7 +161,7 @@ def test_weights_count_like_repeated_rows(iris):
 
 
 def test_warm_start_goes_on_where_it_was(iris, model):
-    growing = RuleBoostingClassifier(2, warm_start=True).fit(*iris)
+    growing = RuleBoostingClassifier(2, warm_start=True, slopes=False).fit(*iris)
     growing.set_params(n_terms=5).fit(*iris)
     assert forms(growing) == forms(model)
     assert_allclose(growing.predict_proba(iris[0]), model.predict_proba(iris[0]), rtol=1e-6)
@@ -187,7 +187,8 @@ def test_a_callback_ends_the_fit(iris):
 def test_a_search_that_is_stopped_says_so_for_all_classes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 12)), rng.integers(0, 3, 300)
-    model = RuleBoostingClassifier(1, max_conditions=None, node_limit=1, strategy="stagewise")
+    options = RULES_BY_GAIN | {"max_conditions": None, "node_limit": 1}
+    model = RuleBoostingClassifier(1, strategy="stagewise", **options)
     with pytest.warns(UserWarning, match="not proven"):
         model.fit(X, y)
     [result] = model.search_results_
@@ -214,7 +215,7 @@ def test_given_rules_are_about_a_class(iris):
     both = [("petal width (cm) > 1", "setosa"), ("petal width (cm) > 1", "virginica")]
     model = RuleBoostingClassifier(2, initial_terms=both).fit(X, y)
     assert [rule.output for rule in model.ensemble_] == [0, 2]
-    with pytest.raises(ValueError, match="Rules must be different"):
+    with pytest.raises(ValueError, match="Terms must be different"):
         RuleBoostingClassifier(3, initial_terms=[both[0], both[0]]).fit(X, y)
 
 
@@ -223,7 +224,7 @@ def test_given_rules_are_about_a_class(iris):
     "parameters", [{}, {"strategy": "stagewise"}, {"strategy": "polished"}], ids=str
 )
 def test_weights_of_all_classes_have_the_signs_that_are_asked_for(iris, signs, parameters):
-    model = RuleBoostingClassifier(6, weight_signs=signs, **parameters).fit(*iris)
+    model = RuleBoostingClassifier(6, weight_signs=signs, brevity=0.0, **parameters).fit(*iris)
     sign = 1 if signs == "positive" else -1
     assert len(model.ensemble_) == 6
     assert all(rule.weight * sign > 0 for rule in model.ensemble_)
@@ -240,8 +241,9 @@ def test_polishing_lowers_the_penalised_loss(iris):
             rule.weight**2 for rule in model.ensemble_
         )
 
+    options = RULES_BY_GAIN | {"l2_regularization": 0.3}
     plain, polished = (
-        RuleBoostingClassifier(8, strategy=strategy, l2_regularization=0.3).fit(X, y)
+        RuleBoostingClassifier(8, strategy=strategy, **options).fit(X, y)
         for strategy in ("joint", "polished")
     )
     assert risk(polished) < risk(plain)
@@ -284,9 +286,8 @@ def test_alternatives_are_those_of_all_classes(strategy):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 3, (60, 3)).astype(float)
     y = np.argmax(X + rng.gumbel(size=X.shape), axis=1).astype(float)
-    model = RuleBoostingClassifier(
-        3, strategy=strategy, max_conditions=2, l2_regularization=1.0
-    ).fit(X, y)
+    options = RULES_BY_GAIN | {"max_conditions": 2, "l2_regularization": 1.0}
+    model = RuleBoostingClassifier(3, strategy=strategy, **options).fit(X, y)
     sets = all_covered(candidate_conditions(X), 2)
     for number in (1, 2, 3):
         found = model.alternatives(number, X, y, tolerance=0.4, max_found=100)
@@ -344,8 +345,8 @@ def test_texts_name_the_class_of_every_rule(model):
     assert model.ensemble_.term_text(rule).startswith("+")
     assert " for setosa if " in model.ensemble_.term_text(rule)
     assert model.ensemble_.to_frame()["class"].tolist()[0] == "setosa"
-    assert model.ensemble_.to_markdown().startswith("| class | weight | rule |")
-    assert r"class & weight & rule" in model.ensemble_.to_latex()
+    assert model.ensemble_.to_markdown().startswith("| class | weight | term |")
+    assert r"class & weight & term" in model.ensemble_.to_latex()
     assert ">class<" in model._rules_html()
     assert "share of the class" in model._rules_html()
     assert model.task_.effect(np.log(2), 1) == "multiplies the odds of versicolor by 2"
@@ -432,7 +433,7 @@ def test_pictures_of_rules_and_of_one_row(model, iris):
         RuleBoxDisplay.from_estimator(model, X, y, features="petal length (cm)")
 
 
-@parametrize_with_checks([RuleBoostingClassifier(n_terms=3, strategy="stagewise")])
+@parametrize_with_checks([RuleBoostingClassifier(n_terms=6, strategy="stagewise")])
 def test_the_contract_of_scikit_learn_with_classes(estimator, check):
     check(estimator)
 

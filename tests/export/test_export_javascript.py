@@ -3,10 +3,21 @@
 import json
 import shutil
 import subprocess
+from datetime import date, time, timedelta
 
 import numpy as np
 import pytest
-from exports import MODELS, classifier, dated_model, make_model, rows_and_outputs
+from exports import (
+    CLASS_SLOPES,
+    MODELS,
+    classifier,
+    dated_model,
+    dated_slopes,
+    duration_slopes,
+    make_model,
+    many_classes,
+    rows_and_outputs,
+)
 
 from laconic import Condition
 from laconic.export import to_javascript
@@ -38,13 +49,21 @@ def outputs_of_node(model, rows, folder):
     cells = [{name: cell if cell == cell else NAN for name, cell in row.items()} for row in rows]
     (folder / "rows.json").write_text(json.dumps(cells, allow_nan=False), "utf-8")
     results = json.loads(run_node(RUNNER, folder))
-    is_classifier = hasattr(model, "classes_")
+    n_classes = len(model.classes_) if hasattr(model, "classes_") else 0
+    probabilities = np.array([result["probabilities"] for result in results])
     return Outputs(
         np.array([result["rawPrediction"] for result in results]),
         np.array([result["prediction"] for result in results]),
-        np.array([result["probabilities"][1] for result in results]) if is_classifier else None,
+        {0: None, 2: probabilities.T[-1]}.get(n_classes, probabilities),
         np.array([result["covered"] for result in results], dtype=bool).reshape(len(rows), -1),
     )
+
+
+def as_script(cell):
+    """Return a cell as scripts take it: times as text, durations as seconds."""
+    if isinstance(cell, timedelta):
+        return cell.total_seconds()
+    return str(cell) if isinstance(cell, date | time) else cell
 
 
 @needs_node
@@ -56,10 +75,12 @@ def test_node_predicts_the_same(name, tmp_path):
 
 
 @needs_node
-def test_dates_and_their_parts(tmp_path):
-    model = dated_model()
+@pytest.mark.parametrize(
+    "model", [dated_model(), dated_slopes(), duration_slopes(), many_classes(*CLASS_SLOPES)]
+)
+def test_dates_and_many_classes(model, tmp_path):
     rows, expected = rows_and_outputs(model)
-    texts = [{name: cell and str(cell) for name, cell in row.items()} for row in rows]
+    texts = [{name: as_script(cell) for name, cell in row.items()} for row in rows]
     check_outputs("JavaScript", rows, expected, outputs_of_node(model, texts, tmp_path))
 
 

@@ -4,7 +4,16 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from exports import MODELS, classifier, make_model, regressor, rows_and_outputs
+from exports import (
+    CLASS_SLOPES,
+    MODELS,
+    classifier,
+    dated_slopes,
+    make_model,
+    many_classes,
+    regressor,
+    rows_and_outputs,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +22,7 @@ from laconic.export import to_onnx
 from laconic.export.edge_rows import check_outputs, expected_outputs
 from laconic.export.onnx.model import as_single, run_onnx
 from laconic.export.portable import portable_model
+from laconic.terms.slopes import Slope
 
 NUMERIC_RULES = [
     ((Condition("a", ">", 0.1), Condition("b", "<=", 1 / 3)), 1.25),
@@ -24,13 +34,24 @@ NUMERIC_RULES = [
 NUMERIC_NAMES = ("a", "unused", "b", "flag", "c")
 
 
+NUMERIC_SLOPES = [
+    Slope("a", -0.1, 1 / 3, 1.7, missing=0.1),
+    Slope("b", 0, 1e-300, 1e299),
+    Slope("c", -1, 3, 1 + 1e-9, missing=2),
+    Slope("c", 1e-300, 2, -0.1),
+]
+
+
 def numeric_model(**settings):
-    return make_model(NUMERIC_RULES, feature_names=NUMERIC_NAMES, **settings)
+    return make_model([*NUMERIC_RULES, *NUMERIC_SLOPES], feature_names=NUMERIC_NAMES, **settings)
 
 
-@pytest.mark.parametrize("name", MODELS)
+ONNX_MODELS = {**MODELS, "many classes with slopes": many_classes(*CLASS_SLOPES)}
+
+
+@pytest.mark.parametrize("name", ONNX_MODELS)
 def test_the_runtime_predicts_the_same(name):
-    model = MODELS[name]
+    model = ONNX_MODELS[name]
     rows, expected = rows_and_outputs(model)
     # A text of the model stands for a missing value by default.
     made = to_onnx(model, term_columns=True, missing_text="(missing)")
@@ -90,6 +111,18 @@ def test_numbers_come_as_one_tensor_of_the_training_columns():
     [prediction] = session.run(["prediction"], {"X": X})
     model = numeric_model()
     assert prediction.tolist() == model.ensemble_.raw_predictions(X).tolist()
+
+
+def test_a_slope_is_flat_up_to_infinity():
+    made = to_onnx(make_model([Slope("x", 1, 3, 0.5, missing=2)]))
+    session = onnxruntime.InferenceSession(made.SerializeToString())
+    [prediction] = session.run(["prediction"], {"X": np.array([[np.inf], [-np.inf], [np.nan]])})
+    assert prediction.tolist() == [1.0, 0.0, 0.5]
+
+
+def test_slopes_of_times_are_refused():
+    with pytest.raises(ValueError, match="Got terms that use dates in 'day'"):
+        to_onnx(dated_slopes())
 
 
 def test_infinities_compare_as_numbers():

@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from laconic import Condition, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export import register_onnx_converters
 from laconic.export.edge_rows import expected_outputs
+from laconic.terms.slopes import Slope
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -93,6 +94,18 @@ def test_regressor_at_the_precision_of_its_input(dtype):
     expected = model.predict(X)
     assert predictions.shape == (len(X), 1)
     # The rules are those of the model at any precision; single precision rounds their sum.
+    assert predictions.ravel().tolist() == expected.astype(dtype).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_slopes_in_a_pipeline(dtype):
+    X, y = numeric_table()
+    model = RuleBoostingRegressor(n_terms=3).fit(X, y)
+    slopes = (Slope("x0", -1, 0.7, 1.9, missing=0.1), Slope("x3", 1e-300, 2, 1 + 1e-9))
+    model.ensemble_ = model.ensemble_.with_terms((*model.ensemble_, *slopes))
+    X = X.astype(dtype)
+    [predictions] = run(skl2onnx.to_onnx(model, X[:1]), {"X": X})
+    expected = model.ensemble_.raw_predictions(X)
     assert predictions.ravel().tolist() == expected.astype(dtype).tolist()
 
 

@@ -10,7 +10,17 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from exports import MODELS, classifier, dated_model, make_model, rows_and_outputs
+from exports import (
+    CLASS_SLOPES,
+    MODELS,
+    classifier,
+    dated_model,
+    dated_slopes,
+    duration_slopes,
+    make_model,
+    many_classes,
+    rows_and_outputs,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
@@ -41,10 +51,23 @@ def test_the_function_predicts_the_same(name):
     check_outputs("Python", rows, expected, run_python(to_python(model), rows))
 
 
-def test_dates_and_their_parts():
-    model = dated_model()
+@pytest.mark.parametrize(
+    "model", [dated_model(), dated_slopes(), duration_slopes(), many_classes(*CLASS_SLOPES)]
+)
+def test_dates_and_many_classes(model):
     rows, expected = rows_and_outputs(model)
     check_outputs("Python", rows, expected, run_python(to_python(model), rows))
+
+
+def test_contributions_add_up():
+    model = MODELS["regressor with slopes"]
+    rows, _ = rows_and_outputs(model, 3)
+    values = model.ensemble_.values(
+        [[row.get(n) for n in model.ensemble_.feature_names] for row in rows]
+    )
+    weights = [term.weight for term in model.ensemble_]
+    results = [predictor(model)(row) for row in rows]
+    assert [result["contributions"] for result in results] == (values * weights).tolist()
 
 
 @pytest.mark.parametrize("relation", ["is missing", "is present"])

@@ -1,11 +1,13 @@
 """Scorecards: whole points, and honest words about what they cost."""
 
 import json
+from dataclasses import replace
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
 from exports import make_model
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score, log_loss, r2_score
@@ -13,6 +15,7 @@ from sklearn.metrics import accuracy_score, log_loss, r2_score
 from laconic import Condition, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export import to_scorecard
 from laconic.losses import LogisticLoss
+from laconic.terms.slopes import Slope
 
 THRESHOLDS = [Condition("x", ">", t) for t in range(8)]
 
@@ -48,6 +51,74 @@ def test_no_row_deviates_more_than_stated(weights, intercept, max_points):
     least, most = scorecard.range
     assert least <= scorecard.total_points(X).min()
     assert scorecard.total_points(X).max() <= most
+
+
+SLOPES = st.builds(
+    lambda lower, width, weight: Slope("x", lower, lower + width, weight / width),
+    st.floats(-50, 50),
+    st.floats(1e-3, 1e3),
+    st.floats(-1e3, 1e3),
+)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(SLOPES, min_size=1, max_size=3),
+    st.lists(st.floats(-1e3, 1e3), max_size=3),
+    st.floats(-1e3, 1e3),
+    st.integers(1, 30),
+)
+def test_slopes_deviate_no_more_than_stated(slopes, weights, intercept, max_points):
+    rules = [((p,), weight) for p, weight in zip(THRESHOLDS, weights, strict=False)]
+    model = make_model([*rules, *slopes], intercept=intercept)
+    scorecard = to_scorecard(model, max_points=max_points)
+    X = np.linspace(-60, 1100, 2001)[:, None]
+    totals = scorecard.total_points(X)
+    rounded = totals * scorecard.unit
+    deviation = np.abs(rounded - model.ensemble_.raw_predictions(X)).max()
+    assert deviation <= scorecard.max_deviation * (1 + 1e-9) + 1e-9
+    least, most = scorecard.range
+    assert least <= totals.min()
+    assert totals.max() <= most
+    if len(slopes) == 1 and not rules:
+        steps = np.diff(totals)
+        assert (steps >= 0).all() or (steps <= 0).all()
+
+
+def test_a_slope_has_points_per_step():
+    model = make_model([Slope("age", 25, 65, 0.1, missing=45), ((THRESHOLDS[0],), 2.0)])
+    scorecard = to_scorecard(model, max_points=8)
+    assert str(scorecard).splitlines()[:5] == [
+        "points",
+        "    +1  per 5 of age from 25 to 65 (45 if missing)",
+        "    +4  if x > 0",
+        "",
+        "Points per step: a step counts once half of it is reached.",
+    ]
+    ages = [20, 25, 27, 27.5, 30, 32.4, 32.5, 65, 90, None]
+    points = scorecard.total_points([[age, -1] for age in ages])
+    assert points.tolist() == [0, 0, 0, 1, 1, 1, 2, 8, 8, 4]
+    assert scorecard.range == (0, 12)
+    assert scorecard.to_dict()["terms"][0] == {
+        "points": 1,
+        "term": "per 5 of age from 25 to 65 (45 if missing)",
+        "weight": 0.1,
+    }
+
+
+def test_steps_of_whole_numbers_are_whole():
+    model = make_model([Slope("rooms", 2, 5, -3.1)])
+    model.ensemble_ = replace(model.ensemble_, feature_kinds={"rooms": "integer"})
+    scorecard = to_scorecard(model)
+    assert str(scorecard).splitlines()[1] == "    -1  per unit of rooms from 2 to 5"
+    assert scorecard.total_points([[2], [3], [4], [5]]).tolist() == [0, -1, -2, -3]
+
+
+def test_steps_of_times():
+    year = timedelta(days=365.25)
+    slope = Slope("day", date(2000, 1, 1), date(2020, 1, 1), 0.5 / year.days)
+    text = str(to_scorecard(make_model([slope]), max_points=10))
+    assert "+1  per 2 years of day from 2000-01-01 to 2020-01-01" in text
 
 
 def test_ten_thousand_rows_stay_within_the_stated_deviation():

@@ -1,7 +1,7 @@
 """Exports to SQL, run in SQLite, DuckDB and PostgreSQL."""
 
 import sqlite3
-from datetime import datetime, time
+from datetime import date, datetime, time
 
 import duckdb
 import numpy as np
@@ -16,6 +16,7 @@ from exports import (
     classifier,
     dated_model,
     dated_slopes,
+    duration_slopes,
     every_relation,
     make_model,
     many_classes,
@@ -41,6 +42,7 @@ from laconic.export.sql.statement import (
 )
 from laconic.losses import PoissonLoss
 from laconic.tables.times import DATE_PARTS, part_codes
+from laconic.terms.slopes import Slope
 
 POSTGRES_TYPES = {
     "number": "double precision",
@@ -228,7 +230,8 @@ CLOCKS = ("", " 00:00", " 12:30", " 23:59:59", " 00:00:00.000001", " 23:59:59.99
 
 @ALL_DATABASES
 @pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TEXT"])
-def test_dates_of_every_type(kind, dialect, request):
+@pytest.mark.parametrize("model", [dated_model(), dated_slopes()], ids=["rules", "slopes"])
+def test_dates_of_every_type(model, kind, dialect, request):
     """A fraction of a second near midnight was once counted to the next weekday in SQLite."""
     clocks = CLOCKS if kind != "DATE" else ("",)
     texts = [f"{day}{clock}" for day in DAYS for clock in clocks]
@@ -237,7 +240,6 @@ def test_dates_of_every_type(kind, dialect, request):
         for n, text in enumerate(texts)
     ]
     rows.append(dict.fromkeys(rows[0]))
-    model = dated_model()
     read = [
         {
             name: cell and (time if name == "clock" else datetime).fromisoformat(cell)
@@ -258,6 +260,50 @@ def test_dates_of_every_type(kind, dialect, request):
     fetched = run_statements(dialect, statements, request)
     expected = expected_outputs(model, read)
     check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
+
+
+def test_slopes_of_times_only_where_they_were_tried():
+    with pytest.raises(ValueError, match=r"for duckdb, postgres, sqlite\. Got terms that use diff"):
+        to_sql(make_model([Slope("day", date(2020, 1, 1), date(2024, 1, 1), 1.0)]), "bigquery")
+    with pytest.raises(ValueError, match="Got terms that use durations in 'stay'"):
+        to_sql(duration_slopes(), "duckdb")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.floats(-1e200, 1e200), min_size=3, max_size=3, unique=True).map(sorted),
+            st.floats(-1e9, 1e9),
+            st.sampled_from([None, 0, 1, 2]),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from(["sqlite", "duckdb"]),
+)
+def test_any_slope(drawn, dialect):
+    slopes = [
+        Slope("x", ends[0], ends[2], weight, missing=None if place is None else ends[place])
+        for ends, weight, place in drawn
+    ]
+    to_sql(make_model(slopes), dialect)  # compares at every end and next to it
+
+
+@ALL_DATABASES
+def test_a_slope_is_flat_up_to_infinity(dialect, request):
+    """PostgreSQL refuses products that are too small for a double."""
+    model = make_model([Slope("x", 0, 3, 0.5, missing=1)])
+    plus, minus = ("9e999", "-9e999") if dialect == "sqlite" else ("'Infinity'", "'-Infinity'")
+    cells = [plus, minus, "NULL", "5e-324", "2"]
+    statements = [
+        "CREATE TABLE t (id INTEGER, x DOUBLE PRECISION)",
+        f"INSERT INTO t VALUES {', '.join(f'({n}, {cell})' for n, cell in enumerate(cells))}",
+        to_sql(model, dialect, table="t", keep=["id"], term_columns=True) + " ORDER BY 1",
+    ]
+    fetched = run_statements(dialect, statements, request)
+    assert [row[1] for row in fetched] == [1.5, 0.0, 0.5, 0.0, 1.0]
+    assert [row[2] for row in fetched] == [1, 0, 1, 1, 1]
 
 
 @ALL_DATABASES

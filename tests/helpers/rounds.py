@@ -21,8 +21,12 @@ def make_rounds(
     l2_regularization: float = 0.0,
     **options: Any,
 ) -> Rounds:
-    """Make what all rounds share, without a penalty unless there is one."""
+    """Make what all rounds share, without a penalty unless there is one.
+
+    Terms are judged beside weights that are penalised as they are in the model.
+    """
     y = np.asarray(y, dtype=np.float64)
+    options = {"relaxation": 1.0, **options}
     return Rounds(candidates, y, loss, l2_regularization=l2_regularization, **options)
 
 
@@ -31,12 +35,12 @@ def run_boost(
     n_terms: int,
     start: RuleEnsemble | None = None,
     *,
-    covered: Sequence[np.ndarray] = (),
+    columns: Sequence[np.ndarray] = (),
     **options: Any,
 ) -> list[State]:
-    """Find rules one after the other, and list the models on the way."""
+    """Find terms one after the other, and list the models on the way."""
     ensemble = RuleEnsemble() if start is None else start
-    state = rounds.begin(State(ensemble, tuple(covered)))
+    state = rounds.begin(State(ensemble, tuple(columns)))
     return list(boost(rounds, state, n_terms, **options))
 
 
@@ -65,7 +69,8 @@ def fit_weights(
     weights = np.zeros(len(covered)) if start is None else start
     ensemble = RuleEnsemble(tuple(Rule(Query(), float(weight)) for weight in weights), intercept)
     options = {"fit_intercept": fit_intercept}
-    risk = ensemble_risk(ensemble, covered, y, loss, penalty, sample_weight, signs=signs, **options)
+    columns = [np.asarray(rows) for rows in covered]
+    risk = ensemble_risk(ensemble, columns, y, loss, penalty, sample_weight, signs=signs, **options)
     return descend(risk)[0]
 
 

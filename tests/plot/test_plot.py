@@ -136,13 +136,13 @@ class TestSizeScore:
 
 
 class TestRuleWeights:
-    def test_bars_are_weights_and_shares_coverage(self, classifier):
+    def test_bars_are_effects_and_shares_coverage(self, classifier):
         display = RuleWeightDisplay.from_estimator(classifier)
-        weights = [classifier.ensemble_.intercept, *(rule.weight for rule in classifier.ensemble_)]
-        assert_allclose([bar.get_width() for bar in display.bars_], weights)
+        effects = [classifier.ensemble_.intercept, *(term.effect for term in classifier.ensemble_)]
+        assert_allclose([bar.get_width() for bar in display.bars_], effects)
         texts = texts_inside(display)
         assert f"{classifier.rule_coverages_[0].share:.0%}" in texts
-        assert "adds to the log odds of yes" in texts
+        assert any(text.startswith("adds to the log odds of yes") for text in texts)
 
     def test_coverage_of_other_rows(self, regressor):
         X, _ = clients(seed=2)
@@ -186,7 +186,7 @@ class TestContributions:
         )
 
     def test_row_without_rules(self):
-        model = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [2]], [0, 1])
+        model = RuleBoostingRegressor(1, **STAGEWISE | {"brevity": 0}).fit([[1], [2]], [0, 1])
         display = ContributionDisplay.from_estimator(model, [[1.0]])
         [total] = display.bars_
         assert total.get_width() == 0
@@ -207,7 +207,7 @@ class TestOverlap:
         assert "100%" in texts_inside(display)
 
     def test_rules_that_cover_nothing(self):
-        model = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [2]], [0, 1])
+        model = RuleBoostingRegressor(1, **STAGEWISE | {"brevity": 0}).fit([[1], [2]], [0, 1])
         display = RuleOverlapDisplay.from_estimator(model, [[1.0]])
         assert np.isnan(display.overlaps).all()
         assert "–" in texts_inside(display)

@@ -8,9 +8,10 @@ The same program fits one raw prediction per row, or several, such as one for ea
 """
 
 from laconic.boosting.polish import MAX_ROUNDS, Step, polish, select
-from laconic.boosting.rounds import Barred, Rounds, State, boost
+from laconic.boosting.rounds import Rounds, boost
 from laconic.boosting.scale import UNSCALED, Scale, check_loss, scale_of
 from laconic.boosting.settings import InitialTerm, Settings
+from laconic.boosting.state import Barred, State
 from laconic.boosting.training_data import TrainingData, counted
 
 __all__ = [

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Floats, Values
+from laconic.boosting.state import Barred, Found, State
+from laconic.search import SearchStatus
 
 if TYPE_CHECKING:
-    from laconic.boosting.rounds import Found, Rounds, State
+    from laconic.boosting.rounds import Rounds
 
 # Share of the penalty that is left for weights beside which a term is judged. Without any, those of
 # separated classes would be infinite.
 RELAXED = 0.01
+# Terms that are looked at before none is found to be better than chance.
+MAX_TRIES = 5
 # The best of N useless terms gains more than φ (log N + this) / n in less than one of 20 tables.
 MARGIN = 2.0
 
@@ -30,42 +34,74 @@ def relaxed(rounds: Rounds, state: State) -> tuple[Rounds, State]:
     return free, free.refit(state)[0]
 
 
-def search_relaxed(rounds: Rounds, state: State) -> Found:
-    """Find the best term beside weights that are hardly penalised."""
-    if not rounds.is_joint or len(state.ensemble) == 0:
-        return rounds.search(state)
-    free, others = relaxed(rounds, state)
-    return replace(free.search(others), state=state)
+def beyond_chance(rounds: Rounds, found: Found) -> Found | None:
+    """Return a term that gains more than chance may give it; None if none is found.
 
-
-def is_by_chance(rounds: Rounds, found: Found) -> bool:
-    """Check whether the best term gains no more than chance alone may give it.
-
-    The variance of the gradients is that of all rows, or that of the rows of the term if it is
-    larger: a few outliers are no effect. Rounds for a given number of terms do not ask.
+    That is the term that was found, or else the best one beside weights that are hardly penalised;
+    if it owes its gain to a few outliers, the next best one, and so on. Rounds for a given number
+    of terms take what was found.
     """
     if not rounds.beats_chance:
-        return False
+        return found
     free, state = rounds, found.state
     if rounds.is_joint and len(state.ensemble) > 0:
         free, state = relaxed(rounds, state)
-    _, all_gradients, all_hessians = free.derivatives(state)
-    noise = rounds.noise(all_gradients, all_hessians)
-    gradients, hessians = all_gradients[found.output], all_hessians[found.output]
-    others = free.others(state, found.output)
-    problem = free.pose(gradients, hessians, others)
-    gain = problem.objective_of(problem.value(found.standard)) - rounds.cost(found.form)
-    if noise == 0.0:
-        return gain <= 0.0
-    least = rounds.by_chance(found.form, noise, len(found.result.query)) + MARGIN * noise
-    left = found.standard.astype(np.float64)
-    if others is not None and len(others.values) > 0:
-        left = _unexplained(left, others.values, rounds.weights * hessians)
-    variance = _variance(left, gradients, hessians, rounds.weights)
-    return bool(gain <= least * max(variance / (noise * problem.total_coverage), 1.0))
+    judge = _Judge(free, state)
+    barred: list[Barred] = []
+    if judge.gain(found) > judge.least(found):
+        return found
+    for _ in range(MAX_TRIES):
+        other = free.search(state, barred)
+        is_interrupted = other.result.status is SearchStatus.INTERRUPTED
+        gain = judge.gain(other)
+        if is_interrupted or gain > judge.least(other):
+            return replace(other, state=found.state)
+        if gain <= judge.by_chance(other):
+            return None
+        barred.append(Barred.of(other.form, other.values, other.output))
+    return None
 
 
-def _unexplained(values: Floats, others: Bools | Floats, hessians: Floats) -> Floats:
+class _Judge:
+    """Compares the gains of terms, beside others that a model has, with those of chance."""
+
+    def __init__(self, rounds: Rounds, state: State) -> None:
+        self.rounds, self.state = rounds, state
+        _, self.gradients, self.hessians = rounds.derivatives(state)
+        self.noise = rounds.noise(self.gradients, self.hessians)
+
+    def gain(self, found: Found) -> float:
+        """Compute the gain of a term, after costs."""
+        others = self.rounds.others(self.state, found.output)
+        of_output = self.gradients[found.output], self.hessians[found.output]
+        problem = self.rounds.pose(*of_output, others)
+        return problem.objective_of(problem.value(found.standard)) - self.rounds.cost(found.form)
+
+    def by_chance(self, found: Found) -> float:
+        """Compute what the best of all useless terms of its kind hardly gains more than."""
+        n_conditions = len(found.result.query)
+        least = self.rounds.by_chance(found.form, self.noise, n_conditions) + MARGIN * self.noise
+        return max(least, 0.0)
+
+    def least(self, found: Found) -> float:
+        """Compute what a term must gain more than.
+
+        The variance of the gradients is that of all rows, or that of the rows of the term if it is
+        larger: a few outliers are no effect.
+        """
+        if self.noise == 0.0:
+            return 0.0
+        rounds, output = self.rounds, found.output
+        left = found.standard.astype(np.float64)
+        others = rounds.others(self.state, output)
+        if others is not None and len(others.values) > 0:
+            left = _unexplained(left, others.values, rounds.weights * self.hessians[output])
+        variance = _variance(left, self.gradients[output], self.hessians[output], rounds.weights)
+        relative = variance / (self.noise * float(rounds.weights.sum()))
+        return self.by_chance(found) * max(relative, 1.0)
+
+
+def _unexplained(values: Floats, others: Values, hessians: Floats) -> Floats:
     """Compute what is left of a term that others cannot imitate."""
     roots = np.sqrt(hessians)
     weights, *_ = np.linalg.lstsq((others * roots).T, roots * values, rcond=None)

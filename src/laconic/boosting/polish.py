@@ -21,8 +21,9 @@ import numpy as np
 
 from laconic._util.types import Floats
 from laconic.boosting.certificate import TermColumn
-from laconic.boosting.rounds import Found, Rounds, State
+from laconic.boosting.rounds import Rounds
 from laconic.boosting.settings import make_term
+from laconic.boosting.state import Found, State
 from laconic.search import SearchResult, SearchStatus
 from laconic.terms.rules import RuleEnsemble
 
@@ -56,10 +57,10 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
 
     It ends when all positions were searched since the last exchange, when each was searched
     ``max_rounds`` times, or when a callback of the search asked to stop. With the squared loss, no
-    brevity, no relaxation, and searches that prove their results, no single exchange then improves
-    the model. With other losses, none improves it to second order around the best weights of the
-    other terms. With brevity or relaxation, a term that is worth more at its place may be left
-    out, as it would make the model worse; the certificate of the old one then states that.
+    brevity, and searches that prove their results, no single exchange then improves the model. With
+    other losses, none improves it to second order around the best weights of the other terms. With
+    brevity, a term that is worth more at its place may be left out, as it would make the model
+    worse; the certificate of the old one then states that.
 
     Parameters
     ----------

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Floats, Values
 from laconic.candidates.slopes import standardised
 from laconic.losses import Loss, MultinomialLoss, SquaredLoss
 from laconic.search import RefittedTerms
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import RuleEnsemble
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -104,7 +104,7 @@ def ensemble_weights(ensemble: RuleEnsemble, *, fit_intercept: bool) -> Floats:
 
 def ensemble_risk(
     ensemble: RuleEnsemble,
-    columns: Sequence[Bools | Floats],
+    columns: Sequence[Values],
     y: Floats,
     loss: Loss,
     l2_regularization: float,
@@ -171,8 +171,8 @@ def ensemble_risk(
 
 
 def stacked(
-    columns: Sequence[Bools | Floats], n_rows: int, sample_weight: Floats | None
-) -> tuple[Bools | Floats, Floats]:
+    columns: Sequence[Values], n_rows: int, sample_weight: Floats | None
+) -> tuple[Values, Floats]:
     """Stack the values of terms on the scale of rules; returns also the scale of each term."""
     pairs = [
         (values, 1.0) if values.dtype == np.bool_ else standardised(values, sample_weight)
@@ -202,7 +202,7 @@ def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble,
 
 def guarded_step(
     weight: float,
-    values: Bools | Floats,
+    values: Values,
     y: Floats,
     raw_predictions: Floats,
     loss: Loss,
@@ -398,7 +398,7 @@ class _Risk(PenalisedRisk):
     def __init__(
         self,
         offset: float,
-        values: Bools | Floats,
+        values: Values,
         y: Floats,
         loss: Loss,
         penalty: float,
@@ -469,7 +469,7 @@ class _ClassRisk(PenalisedRisk):
     def __init__(
         self,
         ensemble: RuleEnsemble,
-        values: Bools | Floats,
+        values: Values,
         y: Floats,
         penalty: float,
         sample_weight: Floats | None,

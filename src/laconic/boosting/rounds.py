@@ -12,15 +12,15 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats, Integers
-from laconic.boosting.chance import is_by_chance, search_relaxed
+from laconic._util.types import Floats, Integers, Values
+from laconic.boosting.chance import beyond_chance
 from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted, stacked
-from laconic.boosting.scale import Scale
 from laconic.boosting.settings import InitialTerm, form_of, make_term
+from laconic.boosting.state import Barred, Found, State
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.constraints import Constraints
 from laconic.candidates.slopes import FoundSlope, SlopeCandidates
@@ -48,104 +48,6 @@ NEGLIGIBLE_GAIN = 1e-20
 _ROUNDING = 1e-9
 # Objectives of two outputs this close are equal, and the first output gets the rule.
 _TIE = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """A model during a fit: its terms, their values in the rows, and their certificates."""
-
-    ensemble: RuleEnsemble
-    columns: tuple[Bools | Floats, ...] = ()
-    """The values of each term: the rows that a rule covers, or those of a slope."""
-    results: tuple[SearchResult, ...] = ()
-    """The certificate of each term."""
-    stages: tuple[RuleEnsemble, ...] = ()
-    """The models of 0, 1, 2, ... terms that led here."""
-    largest_gain: float = 0.0
-    """Largest gain of all terms so far, which decides what gain is negligible."""
-    n_certified: int | None = None
-    """Number of terms before the first one that was found beside a term which has left the model
-    since, so that its certificate no longer holds; None if there is no such term."""
-
-    def first(self, n_terms: int) -> State:
-        """Return the first terms."""
-        return self.only(range(n_terms))
-
-    def without(self, position: int) -> State:
-        """Return all terms but one."""
-        return self.only([n for n in range(len(self.ensemble)) if n != position])
-
-    def only(self, positions: Sequence[int]) -> State:
-        """Return some of the terms."""
-        return replace(
-            self,
-            ensemble=self.ensemble.with_terms(self.ensemble[n] for n in positions),
-            columns=tuple(self.columns[n] for n in positions),
-            # During its search, a term has no certificate yet.
-            results=tuple(self.results[n] for n in positions if n < len(self.results)),
-        )
-
-    def divided_by(self, scale: Scale) -> State:
-        """Divide all weights, and what is proven about them, by a scale."""
-        if scale.exponent == 0:
-            return self
-        return replace(
-            self,
-            ensemble=scale.ensemble(self.ensemble),
-            stages=tuple(map(scale.ensemble, self.stages)),
-            results=tuple(map(scale.objectives, self.results)),
-        )
-
-
-class Barred(NamedTuple):
-    """A term that must not be found: rows that no rule may cover exactly, or a slope."""
-
-    what: Bools | Slope
-    output: int | None = None
-    """None for terms of all outputs."""
-
-    def is_of(self, output: int) -> bool:
-        """Check whether it bars terms of an output."""
-        return self.output in (None, output)
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The best term of all outputs at a position of the model."""
-
-    state: State
-    """The terms beside it."""
-    raw_predictions: Floats
-    problems: tuple[SearchProblem, ...]
-    """One for each output."""
-    free_problems: tuple[SearchProblem, ...]
-    """The same without excluded rules, which given rules may be."""
-    output: int
-    result: SearchResult
-    """The query, if the term is a rule, and the bound for the terms of all outputs."""
-    form: Query | Slope
-    """The term without its weight."""
-    values: Bools | Floats
-    """Its values."""
-    standard: Bools | Floats
-    """The same on the scale of rules."""
-    noise: float = 0.0
-    """Gain of chance per logarithm of the number of terms that were searched."""
-
-    @property
-    def problem(self) -> SearchProblem:
-        """The search problem of its output."""
-        return self.problems[self.output]
-
-    @property
-    def gain(self) -> float:
-        """Gain of the term if all other weights stay as they are.
-
-        Where other terms determine its values to within rounding, its gain after a refit consists
-        of rounding errors.
-        """
-        stagewise = self.problem.stagewise()
-        return stagewise.objective_of(stagewise.value(self.standard))
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +161,11 @@ class Rounds:
         raw_predictions, gradients, hessians = self.derivatives(state)
         barred = [*self.barred, *barred]
         if self.is_joint and self.fit_intercept:
-            rules = (each for each in barred if not isinstance(each.what, Slope))
-            barred += [each._replace(what=~each.what) for each in rules]
+            barred += [
+                each._replace(what=~each.what)
+                for each in barred
+                if not isinstance(each.what, Slope)
+            ]
         free = tuple(
             self.pose(g, h, self.others(state, output))
             for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
@@ -292,7 +197,7 @@ class Rounds:
                 noise=noise,
                 **options,
             )
-            if slope is not None and result.objective_value < (1.0 - _ROUNDING) * slope.value:
+            if slope is not None and _is_before(slope, result):
                 result = _of_slope(slope, result)
             else:
                 slope = None
@@ -307,7 +212,7 @@ class Rounds:
         if len(problems) > 1:
             result = _of_all_outputs(results, best, self.search_options.get("node_limit"))
         form = self.query(result) if slope is None else slope.slope
-        values: Bools | Floats
+        values: Values
         if slope is None or self.slopes is None:
             values = problems[best].covered(result.query)
         else:
@@ -388,16 +293,19 @@ class Rounds:
         if constraints is None:
             return np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
         forms = [Slope(name, 0.0, 1.0, 0.0) for name in names]
-        signs = [constraints.sign_of(form, self._output(output)) for form in forms]
+        signs = [constraints.signs_of(form, self._output(output)) for form in forms]
         costs = [
-            constraints.cost(form) if constraints.are_allowed(form) else np.inf for form in forms
+            constraints.cost(form) if constraints.are_allowed(form) and allowed else np.inf
+            for form, allowed in zip(forms, signs, strict=True)
         ]
-        return np.array(signs, dtype=np.int64), np.array(costs)
+        needed = [min(allowed) if len(allowed) == 1 else 0 for allowed in signs]
+        return np.array(needed, dtype=np.int64), np.array(costs)
 
-    def _standard(self, values: Bools | Floats) -> Bools | Floats:
+    def _standard(self, values: Values) -> Values:
         """Return values on the scale of rules."""
         stack, _ = stacked([values], len(self.y), self.sample_weight)
-        return stack[0]
+        standard: Values = stack[0]
+        return standard
 
     def _queries(self, output: int) -> QueryFamilies | None:
         """Return the queries that rules of an output may have; None for all."""
@@ -437,7 +345,7 @@ class Rounds:
         return RefittedTerms(values, np.array(penalties))
 
     def value(
-        self, found: Found, term: Term, values: Bools | Floats, result: SearchResult | None = None
+        self, found: Found, term: Term, values: Values, result: SearchResult | None = None
     ) -> float:
         """Compute what a term, with its certificate, is worth at the position that was searched."""
         problem, form, standard = found.problems[term.output], form_of(term), self._standard(values)
@@ -484,7 +392,7 @@ class Rounds:
         term = make_term(found.form, weight, found.output)
         return self._appended(state, term, found.values, result)
 
-    def natural(self, weight: float, values: Bools | Floats) -> float:
+    def natural(self, weight: float, values: Values) -> float:
         """Convert a weight from the scale of rules to that of the values of a term."""
         _, [scale] = stacked([values], len(self.y), self.sample_weight)
         return weight / float(scale)
@@ -493,9 +401,7 @@ class Rounds:
         """Return the conditions of a search result, with several on one feature as one."""
         return merged(Query(tuple(self.candidates.conditions[p] for p in result.query)))
 
-    def add_given(
-        self, state: State, given: InitialTerm, values: Bools | Floats, found: Found
-    ) -> State:
+    def add_given(self, state: State, given: InitialTerm, values: Values, found: Found) -> State:
         """Add a given term instead of the one that was found.
 
         With constraints, its weight may be 0.
@@ -528,7 +434,7 @@ class Rounds:
         return added
 
     def _appended(
-        self, state: State, term: Term, values: Bools | Floats, result: SearchResult
+        self, state: State, term: Term, values: Values, result: SearchResult
     ) -> State | None:
         """Append a term, and refit if weights are refitted; None if a found one has no weight."""
         added = replace(
@@ -648,9 +554,9 @@ class Rounds:
             return fall > least
         constant, _ = self._value(self.refit(old.first(0))[0])
         # What the old model would have to gain, with the size of the new one.
-        sizes = new.ensemble.size / old.ensemble.size
+        sizes = new.ensemble.size / max(old.ensemble.size, 1)
         gain = max(constant - old_value - self._costs(old, old.first(0)), 0.0)
-        return fall > (sizes**self.brevity - 1.0) * gain + least
+        return bool(fall > (sizes**self.brevity - 1.0) * gain + least)
 
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
@@ -667,7 +573,7 @@ def boost(
     rounds: Rounds,
     start: State,
     n_terms: int,
-    given: Sequence[tuple[InitialTerm, Bools | Floats]] = (),
+    given: Sequence[tuple[InitialTerm, Values]] = (),
 ) -> Generator[State, None, SearchResult | None]:
     """Find one term after the other, each given all terms before it.
 
@@ -714,21 +620,22 @@ def boost(
     for _ in range(2 * (n_terms - len(start.ensemble))):
         if len(state.ensemble) >= n_terms:
             break
-        found = rounds.search(state)
-        if not waiting and is_by_chance(rounds, found):
-            # What was found may only make up for the penalty on the weights of others.
-            found = search_relaxed(rounds, state)
+        found: Found | None = rounds.search(state)
+        assert found is not None
         if found.result.status is SearchStatus.INTERRUPTED:
             return None
         if waiting:
             state = rounds.add_given(state, *waiting.pop(0), found)
             yield state
             continue
+        last, found = found.result, beyond_chance(rounds, found)
+        if found is None:
+            return last
+        if found.result.status is SearchStatus.INTERRUPTED:
+            return None
         state = replace(state, largest_gain=max(state.largest_gain, found.gain))
-        if (
-            found.result.objective_value <= 0.0
-            or found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
-            or is_by_chance(rounds, found)
+        if found.result.objective_value <= 0.0 or (
+            found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
         ):
             return found.result
         added = rounds.add(state, found)
@@ -737,6 +644,13 @@ def boost(
         state = added
         yield state
     return None
+
+
+def _is_before(slope: FoundSlope, rule: SearchResult) -> bool:
+    """Check whether a slope is worth more than a rule, or as much and is smaller."""
+    is_smaller = slope.slope.n_conditions < len(rule.query)
+    factor = 1.0 + _ROUNDING if is_smaller else 1.0 - _ROUNDING
+    return rule.objective_value < factor * slope.value
 
 
 def _of_slope(slope: FoundSlope, rules: SearchResult) -> SearchResult:

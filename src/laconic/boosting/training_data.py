@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Floats, Values
 from laconic.boosting.scale import UNSCALED, Scale, scale_of
 from laconic.candidates.candidates import CandidateConditions
 from laconic.losses import Loss, MultinomialLoss, mean_hessian, optimal_constant
@@ -127,7 +127,7 @@ class TrainingData:
         constant = optimal_constant(loss, y, weights) if fit_intercept else 0.0
         return RuleEnsemble((), constant), mean_hessian(loss, constant, y, weights)
 
-    def values(self, form: Query | Slope) -> Bools | Floats:
+    def values(self, form: Query | Slope) -> Values:
         """Compute the values of a term in the rows that count."""
         values = form.values(self.table) if isinstance(form, Slope) else form.covered(self.table)
         return np.ascontiguousarray(values[self.counted])

@@ -108,9 +108,7 @@ class SlopeCandidates:
     Made by `candidate_slopes`.
     """
 
-    def __init__(
-        self, features: Sequence[_Feature], n_rows: int, weights: Floats | None
-    ) -> None:
+    def __init__(self, features: Sequence[_Feature], n_rows: int, weights: Floats | None) -> None:
         self.features, self.n_rows, self.weights = tuple(features), n_rows, weights
         n_knots = max((len(each.knots) for each in features), default=2)
         self.n_bins = n_knots - 1
@@ -130,7 +128,12 @@ class SlopeCandidates:
     @cached_property
     def _sums(self) -> tuple[Any, Any, Any]:
         """Sparse matrices that add up rows, times 1, level and squared level, over all bins."""
-        n_bins, starts, all_rows, all_levels = self.n_bins + 1, [np.zeros(1, dtype=np.int64)], [], []
+        n_bins, starts, all_rows, all_levels = (
+            self.n_bins + 1,
+            [np.zeros(1, dtype=np.int64)],
+            [],
+            [],
+        )
         for each in self.features:
             bins, levels = each.placed(each.numbers)
             # The last bin is of missing rows.
@@ -244,7 +247,7 @@ class SlopeCandidates:
         """How often each slope bends inside of the range, at least 1."""
         begins, ends = np.array(self.pairs).T
         n_bends = (begins > 0).astype(np.int64) + (ends < self._n_knots[:, np.newaxis] - 1)
-        return np.maximum(n_bends, 1)
+        return np.asarray(np.maximum(n_bends, 1), dtype=np.int64)
 
     def values(self, slope: Slope) -> Floats:
         """Compute the values of a slope of one of the features."""
@@ -263,9 +266,9 @@ class SlopeCandidates:
         missing = None
         if np.isnan(each.numbers).any():
             missing = self._missing(position, place, self._of_rows[0])
-        ends = (moment_of(each.knots[n], each.kind) for n in (i, j))
+        lower, upper = (moment_of(each.knots[n], each.kind) for n in (i, j))
         n_conditions = int(self._n_conditions[position, place])
-        return Slope(each.name, *ends, 0.0, missing=missing, n_conditions=n_conditions)
+        return Slope(each.name, lower, upper, 0.0, missing=missing, n_conditions=n_conditions)
 
     def places(self) -> list[tuple[int, int]]:
         """List the slopes, each by the positions of its feature and of its pair of knots."""
@@ -398,7 +401,7 @@ class SlopeCandidates:
             knots = self.features[position].knots.tolist()
             if all(end in knots for end in slope.ends):
                 pair = tuple(map(knots.index, slope.ends))
-                yield position, self.pairs.index(pair)  # type: ignore[arg-type]
+                yield position, self.pairs.index(pair)
 
 
 def _cumulated(sums: Floats) -> Floats:

@@ -62,7 +62,18 @@ from laconic.terms.rules import RuleCoverage, RuleEnsemble, rule_coverages
 if TYPE_CHECKING:
     from laconic.report import Report
 
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+]
 
 
 def _nth(number: int) -> str:

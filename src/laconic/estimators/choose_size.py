@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from laconic._util.checks import is_whole
-from laconic._util.types import Bools, Floats, Indices
+from laconic._util.types import Floats, Indices, Values
 from laconic.boosting import UNSCALED, Scale, Settings, TrainingData
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.fitting import FitRun
@@ -143,7 +143,7 @@ class Fold:
     def __init__(self, run: FitRun, data: TrainingData, held_out: Indices) -> None:
         self.run, self.data, self.held_out = run, data, held_out
         self.y = data.y[held_out]
-        self._values: dict[Any, Bools | Floats] = {}
+        self._values: dict[Any, Values] = {}
 
     def model(self) -> RuleEnsemble:
         """All rules found so far, polished if the strategy says so, on the scale of the fit."""

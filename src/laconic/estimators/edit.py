@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from laconic._util.checks import is_finite_number, is_whole, require
-from laconic._util.types import Bools, Floats, Indices
+from laconic._util.types import Bools, Floats, Indices, Values
 from laconic.boosting import Barred, InitialTerm, Settings, State, TrainingData, check_loss
 from laconic.boosting.refit import ensemble_risk, ensemble_weights, refitted
 from laconic.boosting.settings import form_of, make_term
+from laconic.candidates.constraints import form_text
 from laconic.estimators.choose_size import make_splits
 from laconic.estimators.fitting import columns_of, make_rounds
 from laconic.estimators.settings import read_terms
-from laconic.candidates.constraints import form_text
 from laconic.models.alternatives import Alternative, Alternatives
 from laconic.search import SearchStatus
 from laconic.terms.conditions import Query
@@ -207,7 +207,7 @@ class _Judge:
         self.splits = make_splits(
             cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
         )
-        self._values: dict[Query | Slope, Bools | Floats] = {}
+        self._values: dict[Query | Slope, Values] = {}
         if data.scale.exponent != 0:
             risk, _ = self.judge([])
             check_loss("An edit", risk)
@@ -249,7 +249,7 @@ class _Judge:
         risk, loss = data.scale.inverse.losses(np.array(means)).tolist()
         return risk, loss
 
-    def _column(self, form: Query | Slope) -> Bools | Floats:
+    def _column(self, form: Query | Slope) -> Values:
         if form not in self._values:
             self._values[form] = make_term(form, 0.0, 0).values(self.data.table)
         return self._values[form]
@@ -309,7 +309,7 @@ def alternatives(
     best = rounds.search(place)
     own_value = rounds.value(best, rule, own, before.results[number - 1])
     value = max(best.result.objective_value, own_value)
-    barred = [_barred(form_of(rule), own, rule.output)]
+    barred = [Barred.of(form_of(rule), own, rule.output)]
     found: list[Alternative] = []
     is_complete = value <= 0.0
     while not is_complete and len(found) < max_found:
@@ -330,14 +330,10 @@ def alternatives(
                 ensemble.outputs[next_best.output].name if ensemble.outputs else "",
             )
         )
-        barred.append(_barred(next_best.form, next_best.values, next_best.output))
+        barred.append(Barred.of(next_best.form, next_best.values, next_best.output))
     share = max(own_value, 0.0) / value if value > 0.0 else 1.0
     text = ensemble.text(rule)
     return Alternatives(number, text, share, tolerance, tuple(found), is_complete)
-
-
-def _barred(form: Query | Slope, values: Bools | Floats, output: int) -> Barred:
-    return Barred(form if isinstance(form, Slope) else values != 0.0, output)
 
 
 def _overlap(one: Bools, other: Bools, weights: Floats | None) -> float:

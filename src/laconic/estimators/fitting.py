@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Values
 from laconic.boosting import (
     MAX_ROUNDS,
     Barred,
@@ -19,8 +19,8 @@ from laconic.boosting import (
     boost,
     polish,
 )
-from laconic.boosting.settings import form_of
 from laconic.boosting.certificate import ProofProgress
+from laconic.boosting.settings import form_of
 from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.convergence import is_stopped
@@ -28,7 +28,6 @@ from laconic.estimators.parameters import PSEUDO_ROWS
 from laconic.estimators.progress import FitProgress
 from laconic.search import SearchProgress, SearchResult
 from laconic.terms.rules import RuleEnsemble
-from laconic.terms.slopes import Slope
 
 # That of classes of which one has one row in 40,000, or so little weight. Rules for a few rows of a
 # class that is rarer would hardly be penalised.
@@ -65,10 +64,7 @@ def make_rounds(
         slopes=settings.slope_candidates(data),
         fit_intercept=settings.fit_intercept,
         constraints=data.scale.constraints(settings.constraints),
-        barred=[
-            Barred(form if isinstance(form, Slope) else data.values(form))
-            for form in settings.excluded_terms
-        ],
+        barred=[Barred.of(form, data.values(form)) for form in settings.excluded_terms],
         brevity=settings.brevity,
         beats_chance=settings.beats_chance,
         search_options=settings.search_options | options,
@@ -256,9 +252,10 @@ class FitRun:
         """Yield a sentence about each given term that constraints left without a weight."""
         for term, result in zip(self.scaled.ensemble, self.scaled.results, strict=True):
             if term.weight == 0.0 and result.status == "given":
+                text = self.scaled.ensemble.text(term)
                 yield (
-                    f"The term '{self.scaled.ensemble.text(term)}' has the weight 0, as the constraints allow none of "
-                    "the other sign. Leave it out, or loosen 'monotonic_cst' or 'weight_signs'."
+                    f"The term '{text}' has the weight 0, as the constraints allow none of the "
+                    "other sign. Leave it out, or loosen 'monotonic_cst' or 'weight_signs'."
                 )
 
 
@@ -274,6 +271,6 @@ def missing_terms(settings: Settings, ensemble: RuleEnsemble) -> list[InitialTer
     ]
 
 
-def columns_of(ensemble: RuleEnsemble, data: TrainingData) -> tuple[Bools | Floats, ...]:
+def columns_of(ensemble: RuleEnsemble, data: TrainingData) -> tuple[Values, ...]:
     """Compute the values of each term in the rows that count."""
     return tuple(data.values(form_of(term)) for term in ensemble)

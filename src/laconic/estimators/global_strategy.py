@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from laconic._util.checks import require
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Values
 from laconic.boosting import State, TrainingData, select
 from laconic.boosting.certificate import (
     ComparisonClass,
@@ -92,7 +92,7 @@ def _compared(fit: FitRun, risk: TrainingRisk, state: State) -> ComparisonClass:
 
 
 def _of_weight(
-    risk: TrainingRisk, ensemble: RuleEnsemble, columns: Sequence[Bools | Floats]
+    risk: TrainingRisk, ensemble: RuleEnsemble, columns: Sequence[Values]
 ) -> EnsemblesOfWeight:
     return EnsemblesOfWeight(float(np.abs(risk.weights_of(ensemble, columns)).sum()))
 
@@ -236,7 +236,7 @@ def _slopes(model: RuleBoosting, data: TrainingData) -> SlopeCandidates | None:
 def _comparison_class(
     model: RuleBoosting,
     risk: TrainingRisk,
-    columns: Sequence[Bools | Floats],
+    columns: Sequence[Values],
     against: str | None,
     l2_regularization: float | None,
 ) -> ComparisonClass:

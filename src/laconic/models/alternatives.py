@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from laconic.terms.conditions import Query
+from laconic.terms.slopes import Slope
 from laconic.terms.formatting import format_percent
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """A rule that could replace a term."""
+    """A term that could replace another one."""
 
-    query: Query
+    form: Query | Slope
+    """The term without its weight."""
     text: str
     """Its conditions, as the model prints them."""
     weight: float
-    """Of the rule in that place, by a second-order approximation."""
+    """Of the term in that place, by a second-order approximation."""
     share: float
     """Its gain as a fraction of the gain of the best term there."""
     overlap: float

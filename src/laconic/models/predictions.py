@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.models.tasks import Task
 from laconic.tables.tables import Table
 from laconic.terms.rules import RuleEnsemble
@@ -40,7 +40,7 @@ class Predictions:
         return self.table.n_rows
 
     @cached_property
-    def term_values(self) -> Bools | Floats:
+    def term_values(self) -> Values:
         """What weights multiply, of shape (n_rows, n_terms): bools, or numbers if terms slope."""
         return self.ensemble.values(self.table)
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 
 IMITATED = 1e-9
 """A set of rows keeps at least this share of its hessians, however well the terms imitate it.
@@ -46,7 +46,7 @@ class RefittedTerms:
         The penalty on the square of each weight: λ for a term, 0 for an intercept.
     """
 
-    values: Bools | Floats
+    values: Values
     penalties: Floats
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class RefittedTerms:
         whole. So would its complement, where a term covers all rows. Both are redundant.
         """
         is_rule = np.array([_is_binary(values) for values in self.values], dtype=bool)
-        covered = self.values[is_rule] != 0.0
+        covered: Bools = self.values[is_rule] != 0.0
         if not covered.all(axis=1).any():
             return covered
         return np.vstack([covered, ~covered])
@@ -121,7 +121,7 @@ class RefittedTerms:
         return projections
 
 
-def _is_binary(values: Bools | Floats) -> bool:
+def _is_binary(values: Values) -> bool:
     """Check whether a term is a rule: of zeros and ones."""
     return values.dtype == np.bool_ or bool(((values == 0.0) | (values == 1.0)).all())
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from laconic import _core
 from laconic._core import Extents, ExtentsBuilder
 from laconic._util.checks import is_whole, require
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.search.joint_objective import (
     IMITATED,
     RefittedTerms,
@@ -381,7 +381,7 @@ class SearchProblem:
         """Return a mask of the rows that satisfy all conditions of a query."""
         return self.extents.covered(list(query))
 
-    def value(self, covered: Bools | Floats) -> float:
+    def value(self, covered: Values) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
 
         Of a term with other values z than zeros and ones it is (Σgz)²/(λ + Σhz²).
@@ -408,7 +408,7 @@ class SearchProblem:
         """Weight that minimises the regularised risk of the query's rule, to second order."""
         return self.weight_of(self.covered(query))
 
-    def weight_of(self, covered: Bools | Floats) -> float:
+    def weight_of(self, covered: Values) -> float:
         """Weight of a rule that covers some rows, or of a term with other values."""
         sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0:
@@ -417,7 +417,7 @@ class SearchProblem:
         weight = -sum_gradients / (self.l2_regularization + sum_hessians)
         return math.ldexp(weight, of_gradients - of_hessians)
 
-    def _sums(self, covered: Bools | Floats) -> tuple[float, float]:
+    def _sums(self, covered: Values) -> tuple[float, float]:
         """Add up gradients and hessians of the covered rows, less what refitted terms imitate."""
         if covered.dtype == np.bool_:
             add = partial(_core.sum_covered, covered)

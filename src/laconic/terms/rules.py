@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic import _core
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.tables.columns import Column, FeatureKind
 from laconic.tables.tables import FrameBackend, Table, as_table, whole_column, whole_date
 from laconic.tables.times import MOMENTS
@@ -312,12 +312,12 @@ class RuleEnsemble(Sequence[Term]):
         """Raw predictions of rows without any term, to be added to."""
         return np.tile(self.intercepts, (n_rows, 1) if self.outputs else n_rows)
 
-    def add_to(self, raw_predictions: Floats, term: Term, values: Bools | Floats) -> None:
+    def add_to(self, raw_predictions: Floats, term: Term, values: Values) -> None:
         """Add a term, given its values, to raw predictions, in place."""
         column = raw_predictions[:, term.output] if self.outputs else raw_predictions
         column += np.multiply(values, term.weight)
 
-    def _values_in_block(self, table: Table, rows: slice) -> Iterator[Bools | Floats]:
+    def _values_in_block(self, table: Table, rows: slice) -> Iterator[Values]:
         """Yield the values of each term in the given rows."""
         columns: dict[str, Column] = {}
         known: dict[Condition, Bools] = {}
@@ -368,7 +368,7 @@ class RuleEnsemble(Sequence[Term]):
         """
         return self._filled(X, bool)
 
-    def values(self, X: Any) -> Bools | Floats:
+    def values(self, X: Any) -> Values:
         """Compute what each term adds to each row if its weight is 1.
 
         Parameters

@@ -9,16 +9,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.boosting.certificate.column_generation import Proof, TermColumn, prove
 from laconic.boosting.certificate.comparison_class import Bound, ComparisonClass, EnsemblesOfSize
 from laconic.boosting.certificate.risk import TrainingRisk
 from laconic.boosting.certificate.verify import is_proven
 from laconic.search import Extents, SearchStatus
 from laconic.search.results import proven_percent
+from laconic.tables.tables import as_table
 from laconic.terms.conditions import Condition
 from laconic.terms.formatting import format_count, format_number
-from laconic.tables.tables import as_table
 from laconic.terms.rules import RuleEnsemble, Term
 from laconic.terms.slopes import Slope
 
@@ -103,7 +103,7 @@ class EnsembleCertificate:
     def of(
         cls,
         stages: Sequence[RuleEnsemble],
-        columns: Sequence[Bools | Floats],
+        columns: Sequence[Values],
         proof: Proof,
         conditions: Sequence[Condition],
         is_counted: Bools | None = None,
@@ -200,7 +200,7 @@ class EnsembleCertificate:
 
     def _share(self, bound: float) -> float:
         best = self.start - bound
-        if best <= 0.0:
+        if best <= 0.0 or self.compared.is_constant:
             return 1.0
         return min(max((self.start - self.objective) / best, 0.0), 1.0)
 
@@ -210,8 +210,8 @@ class EnsembleCertificate:
         It checks that the forces add up to 0 where there is an intercept, that no sum of forces
         over *any* conjunction, or of any slope, is larger than claimed, and that the bound follows
         from these, in exact arithmetic or with fifty digits; for several classes, class by class.
-        All conjunctions are enumerated, which takes seconds to minutes for three conditions, and too long for long
-        rules.
+        All conjunctions are enumerated, which takes seconds to minutes for three conditions, and
+        too long for long rules.
 
         Parameters
         ----------
@@ -328,7 +328,7 @@ def certify(
     risk: TrainingRisk,
     compared: ComparisonClass,
     stages: Sequence[RuleEnsemble],
-    columns: Sequence[Bools | Floats],
+    columns: Sequence[Values],
     *,
     max_conditions: int | None,
     min_coverage: float = 0.0,
@@ -372,9 +372,7 @@ def certify(
     return EnsembleCertificate.of(stages, columns, proof, conditions, is_counted)
 
 
-def column_of(
-    term: Term, values: Bools | Floats, query: tuple[int, ...] | None = None
-) -> TermColumn:
+def column_of(term: Term, values: Values, query: tuple[int, ...] | None = None) -> TermColumn:
     """Make the column of a term of a model, to start from; `query` are its conditions."""
     if isinstance(term, Slope):
         return TermColumn(values, output=term.output, slope=term.key)

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.boosting.certificate.comparison_class import (
     Bound,
     ComparisonClass,
@@ -87,7 +87,7 @@ def describe_proof_progress(proof: ProofProgress) -> str:
 class TermColumn(NamedTuple):
     """A term in the relaxed problem."""
 
-    values: Bools | Floats
+    values: Values
     """The rows that a rule covers, or the values of a slope, in the units of its feature."""
     query: tuple[int, ...] | None = None
     """The conditions of a rule, where they are known."""
@@ -324,7 +324,8 @@ class Pricing:
     ) -> list[SearchResult]:
         """Find the largest sum of forces of each output, if it is above the cutoff.
 
-        Sums of rules that are not above that of a slope do not matter. Outputs share what is left of the limits. After an interrupt, the remaining outputs have no
+        Sums of rules that are not above that of a slope do not matter. Outputs share what is left
+        of the limits. After an interrupt, the remaining outputs have no
         result.
 
         Sets: status, if a search was stopped or a limit is reached; n_searches, n_nodes.

@@ -32,6 +32,11 @@ class EnsemblesOfWeight:
 
     total_weight: float
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether none of them has a term with a weight."""
+        return self.total_weight == 0.0
+
     def penalty(self, weights: Floats) -> float:
         """Compute the penalty that is added to the loss."""
         return 0.0
@@ -47,6 +52,11 @@ class EnsemblesOfSize:
 
     n_terms: int
     l2_regularization: float
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether none of them has a term."""
+        return self.n_terms == 0
 
     def penalty(self, weights: Floats) -> float:
         """Compute the penalty that is added to the loss."""

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats, Indices
+from laconic._util.types import Bools, Floats, Indices, Values
 from laconic.boosting.certificate.risk import TrainingRisk
 from laconic.losses import SquaredLoss
 
@@ -59,7 +59,7 @@ class RestrictedProblem:
         self.intercepts = risk.constants
         self._gram = np.empty((0, 0))
 
-    def add(self, columns: Bools | Floats, outputs: Sequence[int] | Indices | None = None) -> None:
+    def add(self, columns: Values, outputs: Sequence[int] | Indices | None = None) -> None:
         """Add columns, of shape (n_new, n_rows), of the first output unless others are given."""
         new = columns.astype(np.float64)
         if self._is_squared:

@@ -26,7 +26,7 @@ from typing import Self
 import numpy as np
 
 from laconic._util.checks import require
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Floats, Values
 from laconic._util.words import listed
 from laconic.boosting.certificate.conjugates import CONJUGATES, Conjugate
 from laconic.boosting.scale import check_loss
@@ -35,7 +35,7 @@ from laconic.losses import Loss, MultinomialLoss, NamedLoss, known_loss, optimal
 from laconic.terms.rules import RuleEnsemble
 
 
-def scale_of_values(values: Bools | Floats, sample_weight: Floats | None) -> float:
+def scale_of_values(values: Values, sample_weight: Floats | None) -> float:
     """Return what the values of a term are divided by to be on the scale of rules."""
     return 1.0 if values.dtype == np.bool_ else standardised(values, sample_weight)[1]
 
@@ -156,7 +156,7 @@ class TrainingRisk:
         """Sum the loss of raw predictions over all rows."""
         return math.fsum(self.weights * self.loss.value(self.y, raw_predictions))
 
-    def value_of(self, ensemble: RuleEnsemble, columns: Iterable[Bools | Floats]) -> float:
+    def value_of(self, ensemble: RuleEnsemble, columns: Iterable[Values]) -> float:
         """Sum the loss of an ensemble over all rows, given the values of each term.
 
         Further columns are ignored.
@@ -166,7 +166,7 @@ class TrainingRisk:
             ensemble.add_to(raw_predictions, term, values)
         return self.value(raw_predictions)
 
-    def weights_of(self, ensemble: RuleEnsemble, columns: Iterable[Bools | Floats]) -> Floats:
+    def weights_of(self, ensemble: RuleEnsemble, columns: Iterable[Values]) -> Floats:
         """Return the weights of terms on the scale of rules; further columns are ignored."""
         pairs = zip(ensemble, columns, strict=False)
         weights = [t.weight * scale_of_values(values, self.sample_weight) for t, values in pairs]

@@ -335,9 +335,7 @@ _SETTINGS: dict[str, Format] = {
         Converted(
             Object(_INITIAL_TERM, key="kind", variants=_FORMS),
             lambda data: InitialTerm(_read_form(data), data["weight"], data["output"]),
-            lambda term: (
-                _write_form(term.form) | {"weight": term.weight, "output": term.output}
-            ),
+            lambda term: _write_form(term.form) | {"weight": term.weight, "output": term.output},
         ),
         make=tuple,
     ),

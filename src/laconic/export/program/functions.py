@@ -53,8 +53,8 @@ def to_python(model: RuleModel) -> str:
     >>> module = {}
     >>> exec(to_python(model), module)
     >>> result = module["predict"]({"x0": 2})
-    >>> result["prediction"], result["contributions"], result["covered"]
-    (5.0, [4.0], [True])
+    >>> result["prediction"], result["covered"]
+    (5.0, [True])
     """
     portable = portable_model(model)
     literal = pformat(program_data(portable), width=100, sort_dicts=False)

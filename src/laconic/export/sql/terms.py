@@ -385,7 +385,7 @@ def _flat_until(slope: Slope) -> float | Moment:
     Examples
     --------
     >>> _flat_until(Slope("x", 25, 68, 0.1)), _flat_until(Slope("x", 0, 1, 0.1))
-    (25.0, 2.5e-323)
+    (25.0, 2e-323)
     """
     if slope.time_kind is not None:
         return slope.lower
