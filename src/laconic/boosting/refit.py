@@ -18,7 +18,7 @@ from laconic._util.types import Bools, Floats
 from laconic.candidates.slopes import standardised
 from laconic.losses import Loss, MultinomialLoss, SquaredLoss
 from laconic.search import RefittedTerms
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import RuleEnsemble
 
 _EPSILON = float(np.finfo(np.float64).eps)
 

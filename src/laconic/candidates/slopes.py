@@ -108,9 +108,7 @@ class SlopeCandidates:
     Made by `candidate_slopes`.
     """
 
-    def __init__(
-        self, features: Sequence[_Feature], n_rows: int, weights: Floats | None
-    ) -> None:
+    def __init__(self, features: Sequence[_Feature], n_rows: int, weights: Floats | None) -> None:
         self.features, self.n_rows, self.weights = tuple(features), n_rows, weights
         n_knots = max((len(each.knots) for each in features), default=2)
         self.n_bins = n_knots - 1
@@ -130,7 +128,12 @@ class SlopeCandidates:
     @cached_property
     def _sums(self) -> tuple[Any, Any, Any]:
         """Sparse matrices that add up rows, times 1, level and squared level, over all bins."""
-        n_bins, starts, all_rows, all_levels = self.n_bins + 1, [np.zeros(1, dtype=np.int64)], [], []
+        n_bins, starts, all_rows, all_levels = (
+            self.n_bins + 1,
+            [np.zeros(1, dtype=np.int64)],
+            [],
+            [],
+        )
         for each in self.features:
             bins, levels = each.placed(each.numbers)
             # The last bin is of missing rows.

@@ -16,9 +16,9 @@ from laconic.boosting.certificate.risk import TrainingRisk
 from laconic.boosting.certificate.verify import is_proven
 from laconic.search import Extents, SearchStatus
 from laconic.search.results import proven_percent
+from laconic.tables.tables import as_table
 from laconic.terms.conditions import Condition
 from laconic.terms.formatting import format_count, format_number
-from laconic.tables.tables import as_table
 from laconic.terms.rules import RuleEnsemble, Term
 from laconic.terms.slopes import Slope
 
