@@ -116,7 +116,7 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
         len(re.findall(r"rule . of 2: .* at least .* best possible, stopped at the node", out)) == 2
     )
     assert "Proven optimal over up to 7 thresholds per numeric column: 0 of 2 rules" in out
-    assert "2 searches stopped at --node-limit. With --node-limit auto every rule would be" in out
+    assert "2 searches stopped at --node-limit. With --node-limit auto every term would be" in out
     assert "Warning" not in out
 
 
@@ -155,7 +155,7 @@ def test_number_of_rules_by_cross_validation(run, table, tmp_path):
     assert (code, err) == (0, "")
     n_terms = len(load_model(model).ensemble_)
     assert 1 <= n_terms <= 10
-    assert f"{n_terms} of up to 10 rules: chosen by 5-fold cross-validation, " in out
+    assert f"{n_terms} of up to 10 terms: chosen by 5-fold cross-validation, " in out
     assert len(re.findall(r"^rule ", out, re.MULTILINE)) == n_terms
     assert not re.search(r"fold \d", out)
 
@@ -282,7 +282,7 @@ def test_a_search_that_is_stopped_at_once_does_not_claim_that_there_are_no_rules
     assert code == 0
     assert "No rule was found before --time-limit: the prediction is " in out
     assert "No rule improves" not in out
-    assert "With --time-limit none every rule would be proven" in out
+    assert "With --time-limit none every term would be proven" in out
 
 
 @pytest.mark.parametrize("n_yes", [1, 2, 4])
