@@ -279,8 +279,8 @@ class Parameters(TypedDict, total=False):
     conditions : list or tuple of Condition, callable or None
         The conditions that rules may consist of, if you know them, such as the cut-offs of your
         field. A callable is given the training table, as it was passed to `fit`, and returns them.
-        The parameters from `max_thresholds` to here then have no effect on rules. None makes the
-        conditions from the table.
+        The parameters from `max_thresholds` to here then have no effect, and there are no slopes.
+        None makes the conditions from the table.
     monotonic_cst : dict, array-like of shape (n_features,) or None
         Features with which predictions may only rise (1) or only fall (-1).
 

@@ -278,7 +278,7 @@ class RuleEnsemble(Sequence[Term]):
     def date_features(self) -> list[str]:
         """Features that are compared with dates, also in parts."""
         names = self.feature_names or ()
-        parts = [whole_date(each.feature, names) for each in self.conditions]
+        parts = [whole_date(name, names) for term in self.terms for name in term.features]
         dates = [each.feature for each in self.conditions if isinstance(each.value, MOMENTS)]
         dates += [each.feature for each in self.slopes if each.time_kind is not None]
         return list(dict.fromkeys([*dates, *(part[1] for part in parts if part is not None)]))
