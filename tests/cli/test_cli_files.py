@@ -94,7 +94,8 @@ def test_excel_files_are_read(run, model, tmp_path):
     book.save(tmp_path / "people.xlsx")
     options = ["--model", tmp_path / "other.json", "--quiet"]
     assert run(*fit_client(tmp_path / "people.xlsx", *options)) == (0, "", "")
-    assert load_model(tmp_path / "other.json").ensemble_ == load_model(model).ensemble_
+    # Excel rounds numbers to 16 digits, on which the weights of slopes depend.
+    assert str(load_model(tmp_path / "other.json").ensemble_) == str(load_model(model).ensemble_)
 
 
 def test_input_files_are_not_overwritten(run, table, model, tmp_path):

@@ -12,7 +12,7 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor, save_model
 
 def test_counts_and_objectives_read_well(run, tmp_path):
     path = tmp_path / "costs.csv"
-    path.write_text("x,cost\n" + "".join(f"{x},{100 * (x > 4)}\n" for x in range(8)))
+    path.write_text("x,cost\n" + "".join(f"{x},{200 * (x > 4)}\n" for x in range(8)))
     options = ("--task", "regression", "--n-terms", "1", "--l2-regularization", "0")
     code, out, _ = run("fit", path, "--target", "cost", *options)
     assert code == 0
