@@ -65,7 +65,7 @@ def test_saved_numbers_reach_the_report(run, folder):
     )
     assert code == 0
     assert (
-        "All rules together: on the training rows at least"
+        "together: on the training rows at least"
         in run("show", folder / "client.json")[1]
     )
     whole = json.loads(out)["whole"]
