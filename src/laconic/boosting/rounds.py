@@ -554,9 +554,9 @@ class Rounds:
             return fall > least
         constant, _ = self._value(self.refit(old.first(0))[0])
         # What the old model would have to gain, with the size of the new one.
-        sizes = new.ensemble.size / max(old.ensemble.size, 1)
+        ratio = float((new.ensemble.size / max(old.ensemble.size, 1)) ** self.brevity)
         gain = max(constant - old_value - self._costs(old, old.first(0)), 0.0)
-        return bool(fall > (sizes**self.brevity - 1.0) * gain + least)
+        return fall > (ratio - 1.0) * gain + least
 
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:

@@ -188,7 +188,11 @@ def prove(
     scope = {"max_conditions": max_conditions, "min_coverage": min_coverage}
     limits = {"node_limit": node_limit, "time_limit": time_limit, "n_jobs": n_jobs}
     columns = [*start]
-    own = [(each.slope, each.values) for each in columns if each.slope is not None]
+    own = [
+        (each.slope, each.values.astype(np.float64, copy=False))
+        for each in columns
+        if each.slope is not None
+    ]
     terms = SlopeColumns(risk, slopes, own)
     run = _Run(extents, terms, risk, compared, scope, callback, **limits)
     try:

@@ -37,7 +37,9 @@ from laconic.terms.rules import RuleEnsemble
 
 def scale_of_values(values: Values, sample_weight: Floats | None) -> float:
     """Return what the values of a term are divided by to be on the scale of rules."""
-    return 1.0 if values.dtype == np.bool_ else standardised(values, sample_weight)[1]
+    if values.dtype == np.bool_:
+        return 1.0
+    return standardised(values.astype(np.float64, copy=False), sample_weight)[1]
 
 
 @dataclass(frozen=True, eq=False)
