@@ -9,7 +9,7 @@ from problems import random_table
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
-from estimators import STAGEWISE, forms
+from estimators import RULES_BY_GAIN, STAGEWISE, forms
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search import SearchProblem, SearchStatus, search
 
@@ -164,8 +164,9 @@ def test_weights_of_classes_in_tables_that_are_read_in_parts(class_weight):
     X, y = joint_table()
     y = (y > 1).astype(int)
     lazy = pl.from_pandas(X.assign(y=y)).lazy()
-    known = RuleBoostingClassifier(4, class_weight=class_weight).fit(X, y)
-    found = RuleBoostingClassifier(4, class_weight=class_weight).fit(lazy, "y")
+    options = {"class_weight": class_weight, "slopes": False}
+    known = RuleBoostingClassifier(4, **options).fit(X, y)
+    found = RuleBoostingClassifier(4, **options).fit(lazy, "y")
     assert forms(found) == forms(known)
     np.testing.assert_allclose(found.predict_proba(X), known.predict_proba(X), rtol=1e-9)
 
@@ -174,11 +175,12 @@ def test_alternatives_are_compared_after_costs():
     """The rule itself was compared before costs, all others after them."""
     X, y = joint_table()
     costs = {"a": 0.05, "b": 0.01}
-    model = RuleBoostingRegressor(1, feature_costs=costs, max_conditions=1).fit(X, y)
+    options = RULES_BY_GAIN | {"max_conditions": 1}
+    model = RuleBoostingRegressor(1, feature_costs=costs, **options).fit(X, y)
     found = model.alternatives(1, X, y, tolerance=0.9, max_found=100)
     assert found.share == pytest.approx(1.0)
     [result] = model.search_results_
-    free = RuleBoostingRegressor(1, max_conditions=1).fit(X, y)
+    free = RuleBoostingRegressor(1, **options).fit(X, y)
     others = free.alternatives(1, X, y, tolerance=0.99, max_found=99)
     gains = {one.text: one.share for one in others}
     best = free.search_results_[0].objective_value
@@ -189,8 +191,8 @@ def test_alternatives_are_compared_after_costs():
 
 def test_alternatives_are_not_for_the_rows_of_excluded_terms():
     X, y = joint_table()
-    unwanted = RuleBoostingRegressor(1).fit(X, y).ensemble_[0].query
-    model = RuleBoostingRegressor(2, excluded_terms=[unwanted]).fit(X, y)
+    unwanted = RuleBoostingRegressor(1, slopes=False).fit(X, y).ensemble_[0].query
+    model = RuleBoostingRegressor(2, excluded_terms=[unwanted], slopes=False).fit(X, y)
     rows = unwanted.covered(X)
     found = model.alternatives(1, X, y, tolerance=0.9, max_found=30)
     assert len(found) > 5
@@ -202,7 +204,8 @@ def test_alternatives_are_not_for_the_rows_of_excluded_terms():
 
 def test_certificates_of_given_rules_count_costs():
     X, y = joint_table()
-    options = {"n_terms": 1, "initial_terms": ["a > 0"]}
+    # By gain: with brevity, costs are divided by the size as gains are.
+    options = RULES_BY_GAIN | {"n_terms": 1, "initial_terms": ["a > 0"]}
     [free] = RuleBoostingRegressor(**options).fit(X, y).search_results_
     [paid] = RuleBoostingRegressor(**options, feature_costs={"a": 0.05}).fit(X, y).search_results_
     assert paid.objective_value == pytest.approx(free.objective_value - 0.05)

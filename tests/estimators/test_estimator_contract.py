@@ -14,6 +14,8 @@ from laconic import (
     [
         RuleBoostingClassifier(),
         RuleBoostingRegressor(),
+        RuleBoostingClassifier("auto"),
+        RuleBoostingRegressor("auto"),
         RuleBoostingClassifierCV(3),
         RuleBoostingRegressorCV(3),
     ]

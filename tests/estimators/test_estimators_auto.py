@@ -159,7 +159,7 @@ def test_such_models_are_edited_and_proven(task):
 def test_given_terms_stay_however_useless():
     X, y = problem("regressor", n_true=0)
     model = RuleBoostingRegressor("auto", initial_terms=["x5 > 0", "x4 from -1 to 1"]).fit(X, y)
-    assert [*map(str, forms(model))][0] == "x5 > 0"
+    assert str(forms(model)[0]) == "x5 > 0"
     assert model.n_terms_ == len(model.ensemble_) == 2
     assert model.reason_ == "A third term would be no better than chance."
 
@@ -174,7 +174,7 @@ def test_a_constant_target():
 def test_a_target_without_noise():
     X, _ = problem("regressor")
     y = 3.0 * (X[:, 0] > 0) * (X[:, 1] > 0)
-    model = RuleBoostingRegressor("auto", max_thresholds=None).fit(X, y)
+    model = RuleBoostingRegressor("auto", max_thresholds=30).fit(X, y)
     assert model.score(X, y) > 0.95
 
 

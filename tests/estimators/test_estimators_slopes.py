@@ -395,7 +395,7 @@ def test_excluded_slopes_are_not_found():
 def test_given_slopes_that_make_no_sense_are_refused():
     X, y = sloped_problem(n_rows=40)
     same = [Slope("age", 30, 60, 1.0), Slope("age", 30, 60, 2.0)]
-    with pytest.raises(ValueError, match="different. Got 'age from 30 to 60' twice"):
+    with pytest.raises(ValueError, match=r"different\. Got 'age from 30 to 60' twice"):
         RuleBoostingRegressor(3, initial_terms=same).fit(X, y)
     with pytest.raises(ValueError, match="agee"):
         RuleBoostingRegressor(3, initial_terms=[Slope("agee", 30, 60, 1.0)]).fit(X, y)

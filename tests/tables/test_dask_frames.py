@@ -68,11 +68,11 @@ def test_models_are_those_of_a_table_in_memory(dask_client, target, weight, n_pa
     frame = make_frame()
     features = ["number", "few", "text", "flag", "gaps"]
     weights = None if weight is None else frame[weight]
-    expected = TASKS[target](n_terms=4).fit(frame[features], frame[target], weights)
+    expected = TASKS[target](n_terms=4, slopes=False).fit(frame[features], frame[target], weights)
     columns = [*features, target, *([] if weight is None else [weight])]
     lazy = dd.from_pandas(frame[columns], npartitions=n_parts)
     with spread_over(dask_client):
-        found = TASKS[target](n_terms=4).fit(lazy, target, weight)
+        found = TASKS[target](n_terms=4, slopes=False).fit(lazy, target, weight)
     assert_same(found, expected)
     assert found.feature_names_in_.tolist() == features
 
@@ -81,13 +81,13 @@ def test_targets_and_weights_may_be_series(dask_client):
     frame = make_frame()
     lazy = dd.from_pandas(frame, npartitions=5)
     X, y, w = lazy[["number", "text"]], lazy["target"], lazy["weight"]
-    by_series = RuleBoostingRegressor(n_terms=3).fit(X, y, w)
-    by_name = RuleBoostingRegressor(n_terms=3).fit(
+    by_series = RuleBoostingRegressor(n_terms=3, slopes=False).fit(X, y, w)
+    by_name = RuleBoostingRegressor(n_terms=3, slopes=False).fit(
         lazy[["number", "text", "target", "weight"]], "target", "weight"
     )
     assert_same(by_series, by_name)
     # A feature of the same name stays one.
-    renamed = RuleBoostingRegressor(n_terms=3).fit(X, y.rename("number"))
+    renamed = RuleBoostingRegressor(n_terms=3, slopes=False).fit(X, y.rename("number"))
     assert renamed.feature_names_in_.tolist() == ["number", "text"]
 
 
@@ -97,7 +97,7 @@ def test_parts_are_looked_at_on_workers_and_merged_there(dask_client):
     source = as_source(lazy)
     assert is_source(lazy)
     source.on_progress = seen.append
-    RuleBoostingClassifier(n_terms=2).fit(source, "class")
+    RuleBoostingClassifier(n_terms=2, slopes=False).fit(source, "class")
     assert {look.step for look in seen} == {"values", "rows"}
     assert all(look.n_rows == 700 for look in seen)
 
@@ -107,8 +107,12 @@ def test_a_data_frame_of_files_is_read_on_threads_without_a_cluster(tmp_path):
     for number in range(3):
         frame.iloc[number::3].to_parquet(tmp_path / f"{number}.parquet")
     with dask.config.set(scheduler="threads"):
-        found = RuleBoostingRegressor(n_terms=3).fit(dd.read_parquet(tmp_path), "target")
-    expected = RuleBoostingRegressor(n_terms=3).fit(frame.drop(columns="target"), frame["target"])
+        found = RuleBoostingRegressor(n_terms=3, slopes=False).fit(
+            dd.read_parquet(tmp_path), "target"
+        )
+    expected = RuleBoostingRegressor(n_terms=3, slopes=False).fit(
+        frame.drop(columns="target"), frame["target"]
+    )
     assert_same(found, expected)
 
 
@@ -132,13 +136,19 @@ def test_objects_stay_what_they_are(kind):
         "delayed": lambda: dd.from_delayed([*map(dask.delayed, parts)]),
         "map": lambda: dd.from_map(lambda number: parts[number], [0, 1]),
     }[kind]()
-    known = RuleBoostingRegressor(n_terms=2).fit(frame[["price", "paid", "at"]], frame["target"])
-    found = RuleBoostingRegressor(n_terms=2).fit(lazy[["price", "paid", "at", "target"]], "target")
+    known = RuleBoostingRegressor(n_terms=2, slopes=False).fit(
+        frame[["price", "paid", "at"]], frame["target"]
+    )
+    found = RuleBoostingRegressor(n_terms=2, slopes=False).fit(
+        lazy[["price", "paid", "at", "target"]], "target"
+    )
     assert_same(found, known)
     # As a target, too.
     X, y = lazy[["number", "text"]], lazy["price"]
-    known = RuleBoostingRegressor(n_terms=1).fit(frame[["number", "text"]], frame["price"])
-    assert_same(RuleBoostingRegressor(n_terms=1).fit(X, y), known)
+    known = RuleBoostingRegressor(n_terms=1, slopes=False).fit(
+        frame[["number", "text"]], frame["price"]
+    )
+    assert_same(RuleBoostingRegressor(n_terms=1, slopes=False).fit(X, y), known)
 
 
 def test_texts_that_dask_has_made_and_worked_on_are_refused():
@@ -146,28 +156,35 @@ def test_texts_that_dask_has_made_and_worked_on_are_refused():
     lazy = dd.from_pandas(frame, npartitions=3)
     lazy = lazy[lazy["few"] > 0]
     with pytest.raises(TypeError, match=r"Column 'price' must have its type of pandas\."):
-        RuleBoostingRegressor().fit(lazy, "target")
-    fitted = RuleBoostingRegressor(n_terms=1).fit(lazy[["number", "text", "target"]], "target")
+        RuleBoostingRegressor(slopes=False).fit(lazy, "target")
+    fitted = RuleBoostingRegressor(n_terms=1, slopes=False).fit(
+        lazy[["number", "text", "target"]], "target"
+    )
     assert fitted.feature_names_in_.tolist() == ["number", "text"]
     with dask.config.set({"dataframe.convert-string": False}):
         lazy = dd.from_pandas(frame, npartitions=3)
-    fitted = RuleBoostingRegressor(n_terms=1).fit(lazy[lazy["few"] > 0], "target")
+    fitted = RuleBoostingRegressor(n_terms=1, slopes=False).fit(lazy[lazy["few"] > 0], "target")
     kept = frame[frame["few"] > 0]
     assert_same(
-        fitted, RuleBoostingRegressor(n_terms=1).fit(kept.drop(columns="target"), kept["target"])
+        fitted,
+        RuleBoostingRegressor(n_terms=1, slopes=False).fit(
+            kept.drop(columns="target"), kept["target"]
+        ),
     )
 
 
 def test_columns_that_are_missing_are_named():
     lazy = dd.from_pandas(make_frame(), npartitions=2)
     with pytest.raises(ValueError, match="tarket"):
-        RuleBoostingRegressor().fit(lazy, "tarket")
+        RuleBoostingRegressor(slopes=False).fit(lazy, "tarket")
 
 
 def test_cross_validation_runs_on_the_workers(dask_client):
     frame = make_frame(200)
     X, y = frame[["number", "few", "text"]], frame["class"]
-    grid = GridSearchCV(RuleBoostingClassifier(), {"n_terms": [1, 3]}, cv=3, scoring="accuracy")
+    grid = GridSearchCV(
+        RuleBoostingClassifier(slopes=False), {"n_terms": [1, 3]}, cv=3, scoring="accuracy"
+    )
     alone = grid.fit(X, y).cv_results_["mean_test_score"]
     with joblib.parallel_config("dask"):
         spread = grid.fit(X, y)

@@ -206,7 +206,7 @@ def test_types_of_postgres(postgres_folder):
     models = []
     for kind in ("postgres, ADBC", "postgres, driver", "postgres, engine"):
         with POSTGRES[kind](postgres_folder) as connection:
-            model = RuleBoostingClassifier(n_terms=3, max_thresholds=3)
+            model = RuleBoostingClassifier(n_terms=3, slopes=False, max_thresholds=3)
             models.append(model.fit(scan(connection, query=query), "y"))
             assert models[-1].ensemble_.feature_kinds["flag"] == "boolean"
             [part] = scan(connection, query=query).parts(["price"])
@@ -219,7 +219,7 @@ def test_no_transaction_of_psycopg_is_left_open(postgres_folder):
     idle, open_ = psycopg.pq.TransactionStatus.IDLE, psycopg.pq.TransactionStatus.INTRANS
     with closing(psycopg.connect(how)) as connection:
         source = scan(connection, query='SELECT few, "class" FROM "big rows"')
-        RuleBoostingClassifier(n_terms=1).fit(source, "class")
+        RuleBoostingClassifier(n_terms=1, slopes=False).fit(source, "class")
         assert connection.info.transaction_status == idle
         # What is not committed stays, and is read.
         connection.execute("CREATE TEMPORARY TABLE mine AS SELECT 1 AS x, 2 AS y")
@@ -238,7 +238,7 @@ def test_values_of_several_kinds_are_told():
         connection.execute("CREATE TABLE t (a, y)")
         connection.executemany("INSERT INTO t VALUES (?, ?)", [(1, 0), ("x", 1)])
         with pytest.raises(TypeError, match=r"Column 'a' must hold .* Got 'int' and 'str' from"):
-            RuleBoostingClassifier().fit(scan(connection), "y")
+            RuleBoostingClassifier(slopes=False).fit(scan(connection), "y")
 
 
 def test_files_that_are_not_there_and_passwords_are_not_told(tmp_path):

@@ -122,10 +122,13 @@ def test_models_are_those_of_a_table_in_memory(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     frame = FRAME.select("int with gaps", "bool with gaps", "duration", "decimal", "class")
     source = KINDS[kind](frame, tmp_path) if kind not in ("csv", "json") else scan(frame)
-    model = RuleBoostingClassifier(n_terms=2, max_thresholds=5)
+    model = RuleBoostingClassifier(n_terms=2, slopes=False, max_thresholds=5)
     known = model.fit(frame.drop("class"), frame["class"]).ensemble_
     assert (
-        RuleBoostingClassifier(n_terms=2, max_thresholds=5).fit(source, "class").ensemble_ == known
+        RuleBoostingClassifier(n_terms=2, slopes=False, max_thresholds=5)
+        .fit(source, "class")
+        .ensemble_
+        == known
     )
 
 
@@ -141,7 +144,7 @@ def test_categories_keep_their_order(kind, weight):
         frame[weight] = rng.choice([0.0, 1.0, 2.5], 200)
     made = {"pandas": lambda: scan(frame, rows_per_part=70), "dask": lambda: dask_frame(frame)}
     made["arrow"] = lambda: scan(pa.Table.from_pandas(frame), rows_per_part=70)
-    model = RuleBoostingRegressor(n_terms=2, max_thresholds=2)
+    model = RuleBoostingRegressor(n_terms=2, slopes=False, max_thresholds=2)
     weights = None if weight is None else frame[weight]
     known = model.fit(frame[["size", "other"]], frame["y"], weights)
     texts, n_known = str(known), known.n_candidates_
@@ -157,7 +160,7 @@ def test_other_orders_in_other_parts_are_refused():
     parts = [frame.astype({"size": order}) for order in orders]
     lazy = dd.from_map(lambda number: parts[number], [0, 1], meta=parts[0][:0])
     with pytest.raises(TypeError, match="Column 'size' must have its categories in one order"):
-        RuleBoostingRegressor().fit(lazy, "y")
+        RuleBoostingRegressor(slopes=False).fit(lazy, "y")
 
 
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])
@@ -172,7 +175,7 @@ def test_nan_in_a_parquet_file_is_missing_whatever_its_statistics_say(kind, tmp_
     )
     path = tmp_path / "table.parquet"
     frame.write_parquet(path) if kind == "polars" else pq.write_table(frame.to_arrow(), path)
-    model = RuleBoostingClassifier(n_terms=2, max_thresholds=5)
+    model = RuleBoostingClassifier(n_terms=2, slopes=False, max_thresholds=5)
     known = model.fit(frame.drop("class"), frame["class"]).rule_coverages_
     for source in (scan(path), duckdb.read_parquet(str(path))):
         assert model.fit(source, "class").rule_coverages_ == known
@@ -190,12 +193,12 @@ def test_intervals_of_databases_are_durations():
     assert part["span"].to_list() == known
     source = scan(duckdb.sql("SELECT x % 2 AS y, to_months(x) AS span FROM range(9) AS r(x)"))
     with pytest.raises(ValueError, match=r"Column 'span' must hold durations in days and less\."):
-        RuleBoostingClassifier().fit(source, "y")
+        RuleBoostingClassifier(slopes=False).fit(source, "y")
 
 
 def test_durations_are_kept_beside_predictions(tmp_path):
     frame = FRAME.select("int", "duration", "class")
-    model = RuleBoostingClassifier(n_terms=1).fit(frame.drop("class"), frame["class"])
+    model = RuleBoostingClassifier(n_terms=1, slopes=False).fit(frame.drop("class"), frame["class"])
     path = tmp_path / "out.parquet"
     for source in (duckdb.sql("SELECT * FROM frame"), KINDS["parquet"](frame, tmp_path)):
         model.save_predictions(source, path, keep_columns=["duration"])
@@ -215,10 +218,10 @@ def test_a_target_of_times_is_refused(estimator, values, words):
     frame = pl.DataFrame({"x": [1, 2, 3, 4], "y": values * 2})
     for source in (frame.lazy(), scan(duckdb.sql("SELECT * FROM frame"))):
         with pytest.raises(TypeError, match=f"The target 'y' must hold numbers.* Got {words}"):
-            estimator().fit(source, "y")
+            estimator(slopes=False).fit(source, "y")
 
 
 def test_classes_that_doubles_do_not_tell_apart_are_refused():
     frame = pl.DataFrame({"x": [1, 2, 3], "y": [0, 2**60, 2**60 + 1]})
     with pytest.raises(ValueError, match=r"Classes must be whole numbers up to 2\*\*53"):
-        RuleBoostingClassifier().fit(frame.lazy(), "y")
+        RuleBoostingClassifier(slopes=False).fit(frame.lazy(), "y")

@@ -583,9 +583,10 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         """Edit terms, refit the weights, and fill free places with the best new terms.
 
         Terms are counted from 1, and new ones are written as models print them, such as
-        ``'age > 65 & sex == "f"'`` or ``'age from 25 to 68'``. The result is a model like any other: its weights are fitted,
-        its terms proven or given, and explanations and exports are those of the new terms. Where
-        the model was fitted with strategy="global", terms that complete it are polished.
+        ``'age > 65 & sex == "f"'`` or ``'age from 25 to 68'``. The result is a model like any
+        other: its weights are fitted, its terms proven or given, and explanations and exports are
+        those of the new terms. Where the model was fitted with strategy="global", terms that
+        complete it are polished.
 
         Parameters
         ----------
