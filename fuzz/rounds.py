@@ -426,7 +426,8 @@ class Drawn:
 
     def _check_chance(self, found: Found, details: tuple[Any, ...]) -> None:
         """Compare what is said about chance with what chance may do."""
-        if self.options["beats_chance"]:
+        # Where everything is fitted, there are rounding errors only.
+        if self.options["beats_chance"] and found.result.objective_value > 1e-20:
             ensemble = found.state.ensemble
             term = make_term(found.form, 0.0, found.output)
             own = Terms(self, ensemble.with_terms((*ensemble, term)))

@@ -25,7 +25,6 @@ from fuzz.crossings.refusals import (
     read_refused,
     refused_rows,
 )
-from laconic import Rule
 
 REFUSED = read_refused()
 ROWS = all_rows(REFUSED)
@@ -110,8 +109,8 @@ def test_random_rows_can_be_repeated():
 
 
 def heavier(model):
-    rules = [Rule(rule.query, 1.01 * rule.weight) for rule in model.ensemble_]
-    model.ensemble_ = model.ensemble_.with_terms(rules)
+    terms = [dataclasses.replace(term, weight=1.01 * term.weight) for term in model.ensemble_]
+    model.ensemble_ = model.ensemble_.with_terms(terms)
 
 
 def too_sure(model):
@@ -154,7 +153,11 @@ def test_judges_see_what_is_wrong(spoil, strategy, tmp_path):
         ("costs", "feature_costs=inf"),
         ("signs", "weight_signs"),
         ("signs", "monotonic_cst"),
-        ("rules", "excluded_terms"),
+        ("terms", "excluded rule"),
+        ("terms", "excluded slope"),
+        ("slopes", "False"),
+        ("brevity", "0.0"),
+        ("n_terms", "auto"),
         ("limits", "min_coverage"),
         ("max_conditions", "1"),
         ("fit_intercept", "False"),

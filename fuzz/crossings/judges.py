@@ -208,7 +208,7 @@ def judge_penalty(model: Any, problem: Problem) -> None:
 
 def judge_rules(model: Any, problem: Problem, rules: Terms) -> None:
     """Check that terms are what they may be."""
-    limits, truth = problem.limits, problem.truth
+    truth = problem.truth
     given = {key_of_given(problem)}
     known = {line.key: line for line in problem.lines}
     for n, term in enumerate(rules.ensemble):

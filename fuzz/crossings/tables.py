@@ -65,7 +65,7 @@ def make_rows(
     if columns == "missing values":
         for row in np.flatnonzero(rng.random(n_rows) < 0.1).tolist():
             cells["x0"][row] = None
-    score = 0.4 * (codes[0] > 2) + 0.5 * ((codes[1] > 1) & (codes[2] > 1)) - 0.3 * (codes[2] == 1)
+    score = 0.25 * codes[0] + 0.5 * ((codes[1] > 1) & (codes[2] > 1)) - 0.3 * (codes[2] == 1)
     score = (score + noise * rng.normal(size=n_rows)).round(2)
     exposure = None
     if "exposure" in rows:
