@@ -20,7 +20,6 @@ from laconic.losses import LogisticLoss, MultinomialLoss, SquaredLoss
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
 from laconic.terms.slopes import Slope
-from terms import all_worths, draw_round, on_rule_scale
 
 
 @pytest.mark.parametrize("block", range(10))

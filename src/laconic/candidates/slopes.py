@@ -228,8 +228,25 @@ class SlopeCandidates:
         heights = self._levels[:, ends] - self._levels[:, begins]
         # What is left of a difference may be a rounding error.
         is_slope = (ends < self._n_knots[:, np.newaxis]) & (variances > 1e-12 * heights**2)
+        is_slope &= self._has_inside
         scales = np.sqrt(np.where(is_slope, variances, 1.0)) / TYPICAL_DEVIATION
         return means, filled, scales, is_slope
+
+    @cached_property
+    def _has_inside(self) -> Bools:
+        """Whether some value is strictly between the ends of a slope; it is a rule otherwise."""
+        begins, ends = np.array(self.pairs).T
+        found = np.zeros((len(self.features), len(self.pairs)), dtype=bool)
+        for position, each in enumerate(self.features):
+            numbers = np.sort(each.numbers if each.rows is None else np.append(each.numbers, 0.0))
+            knots = np.pad(each.knots, (0, self.n_bins + 1 - len(each.knots)), mode="edge")
+            # Missing values are sorted to the end.
+            above, below = (
+                np.searchsorted(numbers, knots[begins], side="right"),
+                np.searchsorted(numbers, knots[ends], side="left"),
+            )
+            found[position] = below > above
+        return found
 
     def _missing(self, position: int, place: int, means: Floats) -> Any:
         """Return the round value that missing rows count as: near the mean of the others."""

@@ -246,7 +246,8 @@ class _Run:
             self.most = self._ceiling()
             bound = self._bound()
         node_limits = [result.node_limit for result in self.results]
-        node_limit = None if None in node_limits else sum(filter(None, node_limits))
+        # Lengths that are looked at in tables have none.
+        node_limit = sum(filter(None, node_limits)) or None
         return SearchResult(
             query=self.best.query,
             objective_value=self.best.value,
@@ -384,7 +385,9 @@ class _Run:
     def _status(self, bound: float) -> SearchStatus:
         statuses = {result.status for result in self.results}
         stop = self.stop or next((stop for stop in _STOPS if stop in statuses), None)
-        if SearchStatus.HEURISTIC in statuses and stop is None:
+        is_limited = stop not in (None, SearchStatus.NODE_LIMIT)
+        if SearchStatus.HEURISTIC in statuses and not is_limited:
+            # Limits on nodes have no effect on heuristics.
             return SearchStatus.HEURISTIC
         if bound <= self.best.value:
             return SearchStatus.OPTIMAL
