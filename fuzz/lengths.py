@@ -103,7 +103,7 @@ def variants(
     """Ways of branching that the problem can have, and one of them with few nodes."""
     longest, is_joint = limits["max_conditions"], problem.n_components > 0
     ways: list[dict[str, Any]] = [{}, {"branching": "paper"}]
-    if longest is not None and longest <= (4 if is_joint else 5):
+    if longest is not None and longest <= 5:
         ways.append({"branching": "tables", "beam_width": random.choice((None, 0))})
     if not is_joint:
         ways.append({"branching": "ranges"})

@@ -61,7 +61,7 @@ LOSSES: dict[str, Loss] = {
 }
 CLASSES = np.array(["a", "b", "c"])
 # Brute force looks at no more rules than this.
-MAX_RULES = 1000
+MAX_RULES = 400
 
 
 def rounds_of_terms(number: int, counts: Counter[str]) -> None:

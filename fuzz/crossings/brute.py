@@ -301,15 +301,15 @@ def _imitated(
 
 def is_one_of(columns: np.ndarray, others: np.ndarray, *, with_rest: bool) -> np.ndarray:
     """Return which rules are for the rows of others, or for the rest of them."""
-    rules = [each == 1.0 for each in others if is_rule(each)]
-    known = {each.tobytes() for each in rules}
-    known |= {(~each).tobytes() for each in rules} if with_rest else set()
-    return np.array([is_rule(each) and (each == 1.0).tobytes() in known for each in columns])
+    known = {each.tobytes() for each in others[are_rules(others)] == 1.0}
+    if with_rest:
+        known |= {each.tobytes() for each in others[are_rules(others)] == 0.0}
+    return np.array([each.tobytes() in known for each in columns == 1.0]) & are_rules(columns)
 
 
-def is_rule(values: np.ndarray) -> bool:
-    """Return whether values are zeros and ones."""
-    return bool(np.isin(values, (0.0, 1.0)).all())
+def are_rules(columns: np.ndarray) -> np.ndarray:
+    """Return which terms have only zeros and ones."""
+    return np.asarray(((columns == 0.0) | (columns == 1.0)).all(axis=1))
 
 
 def best_values(

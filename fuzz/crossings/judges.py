@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -109,7 +109,9 @@ class Terms:
         """What the values of slopes are divided by, and 1 for rules."""
         weights = self.problem.truth.weights
         pairs = zip(self.ensemble, self._natural, strict=True)
-        return np.array([terms.scale_of(v, weights) if isinstance(t, Slope) else 1.0 for t, v in pairs])
+        return np.array(
+            [terms.scale_of(v, weights) if isinstance(t, Slope) else 1.0 for t, v in pairs]
+        )
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -567,7 +569,11 @@ def judge_certificate(
 
 def judge_end(model: Any, problem: Problem, ensemble: RuleEnsemble) -> None:
     """Check that fewer terms than were asked for are all there are."""
-    if len(ensemble) >= n_wanted(model, problem) or problem["search"] != "optimal" or problem["signs"] != "free":
+    if (
+        len(ensemble) >= n_wanted(model, problem)
+        or problem["search"] != "optimal"
+        or problem["signs"] != "free"
+    ):
         return
     if problem["limits"] == "node_limit":
         return

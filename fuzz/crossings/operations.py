@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import permutations
@@ -25,17 +25,19 @@ from fuzz.crossings import tables
 from fuzz.crossings.factors import CLASSES, IN_PARTS
 from fuzz.crossings.judges import (
     Terms,
-    atoms_of_query,
     check,
     check_same_model,
-    covered_by,
+    form_of,
     is_close,
     judge_predictions,
     place_of,
     raw_of,
+    values_of,
 )
 from fuzz.crossings.problem import N_TERMS, Problem
 from fuzz.crossings.tables import Cells, Placed
+from fuzz.crossings.terms import Key
+from laconic import Rule, Slope
 from laconic.export import to_javascript, to_json, to_onnx, to_pmml, to_python, to_scorecard, to_sql
 
 NODE = shutil.which("node")
@@ -109,10 +111,10 @@ def fit(model: Any, case: Case) -> Any:
 
 
 def cross_validate(model: Any, case: Case) -> Any:
-    """Check that the model is that of as many rules as were chosen."""
+    """Check that the model is that of as many terms as were chosen."""
     if hasattr(model, "n_terms_"):
         check(len(model.cv_results_["n_terms"]) > model.n_terms_ >= 0, "No such size")
-        check(len(model.ensemble_) <= model.n_terms_, "More rules than were chosen")
+        check(len(model.ensemble_) <= model.n_terms_, "More terms than were chosen")
         if model.n_terms_ > 0:
             row = case.problem.row | {"operation": "fit"}
             estimator = Problem(row, case.problem.seed).estimator(n_terms=model.n_terms_)
@@ -122,13 +124,14 @@ def cross_validate(model: Any, case: Case) -> Any:
 
 
 def warm_start(model: Any, case: Case) -> Any:
-    """Check that some rules and then more are as all at once."""
+    """Check that some terms and then more are as all at once."""
     problem = case.problem
-    model.set_params(n_terms=N_TERMS)
+    n_terms = "auto" if problem.beats_chance else N_TERMS
+    model.set_params(n_terms=n_terms)
     model.fit(**case.placed.fit_arguments())
-    if problem.is_polished:
-        # Other rules may be best among more.
-        check(len(model.ensemble_) <= N_TERMS, "Too many rules")
+    if problem.is_polished or problem.beats_chance:
+        # Other terms may be best among more, or without chance.
+        check(len(model.ensemble_) <= max(problem.n_terms, 1), "Too many terms")
     else:
         at_once = problem.estimator().fit(**case.placed.fit_arguments())
         check_same_model(model, at_once, "One by one and at once", 1e-9)
@@ -139,30 +142,33 @@ def warm_start(model: Any, case: Case) -> Any:
 
 
 def edit_drop(model: Any, case: Case) -> Any:
-    """Leave the first rule out."""
+    """Leave the first term out."""
     return _edited(model, case, drop=[1])
 
 
 def edit_force(model: Any, case: Case) -> Any:
-    """Ask for another rule."""
-    return _edited(model, case, force=[_new_rule(model, case.problem)])
+    """Ask for another rule and another slope."""
+    force = [_new_rule(model, case.problem)]
+    if case.problem["slopes"] == "True":
+        force.append(case.problem.slope(case.problem.good_slope(3)).text())
+    return _edited(model, case, force=force)
 
 
 def edit_replace(model: Any, case: Case) -> Any:
-    """Exchange the first rule."""
+    """Exchange the first term for a rule."""
     return _edited(model, case, replace={1: _new_rule(model, case.problem)})
 
 
 def edit_lock(model: Any, case: Case) -> Any:
-    """Keep the last rule, and search for others."""
+    """Keep the last term, and search for others."""
     return _edited(model, case, lock=[len(model.ensemble_)])
 
 
 def _new_rule(model: Any, problem: Problem) -> str:
     """Write a good rule that a model does not have, if there is one."""
-    known = Terms(problem, model.ensemble_).covered
+    known = Terms(problem, model.ensemble_).keys
     for number in range(3, len(problem.good_rules)):
-        if not (known == _covered(problem, problem.good_rules[number])).all(axis=1).any():
+        if _key(problem, problem.good_rules[number]) not in known:
             return problem.written(number)
     return problem.written(0)
 
@@ -181,46 +187,51 @@ def _edited(model: Any, case: Case, **changes: Any) -> Any:
     check_in_parts(case, lambda rows: str(edit(rows)), str(result))
     said = " ".join(str(warning.message) for warning in heard)
     before, after = model.ensemble_, result.ensemble_
-    for rule in _wanted(before, changes):
-        is_there = any(_same_rows(rule, other, problem) for other in after)
-        check(is_there or str(rule) in said, "A rule that should stay is not there", rule, after)
-    for rule in (before[n - 1] for n in changes.get("drop", ())):
-        others = [other for other in after if other.output == rule.output]
-        is_there = any(_same_rows(rule.query, other, problem) for other in others)
-        check(not is_there, "A rule that should go is there", rule, after)
+    old, new = Terms(problem, before), Terms(problem, after)
+    for n in _wanted(before, changes):
+        is_there = old.keys[n] in new.keys
+        words = "A term that should stay is not there"
+        check(is_there or before.text(form_of(before[n])) in said, words, before[n], after)
+    for n in (number - 1 for number in changes.get("drop", ())):
+        pairs = zip(new.keys, new.outputs, strict=True)
+        is_there = (old.keys[n], old.outputs[n]) in list(pairs)
+        check(not is_there, "A term that should go is there", before[n], after)
     for text in [*changes.get("force", ()), *changes.get("replace", {}).values()]:
-        [covered] = [_covered(problem, a) for a in problem.good_rules if problem.text(a) == text]
-        is_there = any((mask == covered).all() for mask in Terms(problem, after).covered)
-        check(is_there or said, "A rule that was asked for is not there", text, after)
+        is_there = _written_key(problem, text) in new.keys
+        check(is_there or said, "A term that was asked for is not there", text, after)
     edits = list(result.edits_)
     for entry, ensemble in ((edits[0], before), (edits[-1], after)):
-        unique = ensemble.with_terms({(r.query, r.output): r for r in ensemble}.values())
+        unique = ensemble.with_terms({(form_of(t), t.output): t for t in ensemble}.values())
         risk = Terms(problem, unique).refitted_risk()
-        check(entry.n_terms == len(unique), "Another number of rules", entry, unique)
+        check(entry.n_terms == len(unique), "Another number of terms", entry, unique)
         check(is_close(entry.risk, risk, 1e-6), "Another risk", entry.words, entry.risk, risk)
     return [str(after), str(result.edits_)]
 
 
-def _wanted(before: Any, changes: dict[str, Any]) -> list[Any]:
+def _wanted(before: Any, changes: dict[str, Any]) -> list[int]:
+    """List the positions of terms that stay."""
     if "lock" in changes:
-        return [before[number - 1].query for number in changes["lock"]]
+        return [number - 1 for number in changes["lock"]]
     gone = {*changes.get("drop", ()), *changes.get("replace", ())}
-    out = {before[number - 1].query for number in gone}
-    return [rule.query for rule in before if rule.query not in out]
+    out = {form_of(before[number - 1]) for number in gone}
+    return [n for n, term in enumerate(before) if form_of(term) not in out]
 
 
-def _same_rows(query: Any, rule: Any, problem: Problem) -> bool:
-    cells, counted = problem.rows.cells, problem.counted
-    one, other = (covered_by(each, cells, counted) for each in (query, rule.query))
-    return bool((one == other).all())
+def _written_key(problem: Problem, text: str) -> Key:
+    """Find what distinguishes a term that is written as people do."""
+    rules = {problem.text(atoms): atoms for atoms in problem.good_rules}
+    if text in rules:
+        return _key(problem, rules[text])
+    [key] = {line.key for line in problem.lines if problem.slope(line).text() == text}
+    return key
 
 
-def _covered(problem: Problem, atoms: Sequence[Any]) -> np.ndarray:
-    return np.logical_and.reduce([atom.covered for atom in atoms])[problem.counted]
+def _key(problem: Problem, atoms: Sequence[Any]) -> Key:
+    return np.logical_and.reduce([atom.covered for atom in atoms])[problem.counted].tobytes()
 
 
 def alternatives(model: Any, case: Case) -> Any:
-    """Check that every rule that is nearly as good is found, the best first."""
+    """Check that every term that is nearly as good is found, the best first."""
     problem = case.problem
     if len(model.ensemble_) == 0:
         return None
@@ -242,56 +253,57 @@ def alternatives(model: Any, case: Case) -> Any:
 
 def _judge_found(problem: Problem, model: Any, number: int, found: Any) -> None:
     """Check that alternatives are allowed, and no two of them the same."""
-    cells, counted = problem.rows.cells, problem.counted
-    rules = Terms(problem, model.ensemble_)
-    known = [(rules.outputs[number - 1], rules.covered[number - 1])]
-    for each in found:
-        output = _output(each, model)
-        atoms = atoms_of_query(each.query, cells, counted)
-        is_allowed = problem.limits.signs(atoms, output)
-        check(is_allowed, "An alternative that constraints forbid", each.text)
-        covered = covered_by(each.query, cells, counted)
-        check(covered.tobytes() not in problem.barred, "An excluded rule", each.text)
-        others = [mask for k, mask in known if k == output]
-        check(not _is_known(covered, others, problem), "The same rows twice", each.text)
-        known.append((output, covered))
-        own, weights = known[0][1], problem.truth.weights
-        overlap = weights[covered & own].sum() / weights[covered | own].sum()
+    ensemble = model.ensemble_
+    terms = [_as_term(each, model) for each in found]
+    rules = Terms(problem, ensemble.with_terms([ensemble[number - 1], *terms]))
+    known: set[tuple[int, Key]] = set()
+    for n, (key, output) in enumerate(zip(rules.keys, rules.outputs.tolist(), strict=True)):
+        check((output, key) not in known, "The same twice", rules.ensemble[n])
+        known |= {(output, each) for each in _twins(key, problem)}
+        if n == 0:
+            continue
+        each = found[n - 1]
+        check(rules.allowed(n), "An alternative that constraints forbid", each.text)
+        check(key not in problem.barred, "An excluded term", each.text)
+        weights, (own, other) = problem.truth.weights, rules.columns[[0, n]] != 0.0
+        overlap = weights[own & other].sum() / weights[own | other].sum()
         check(is_close(each.overlap, overlap, 1e-9), "Another overlap", each.overlap, overlap)
 
 
-def _output(alternative: Any, model: Any) -> int:
-    """Find the raw prediction that a rule would add to, by its name."""
+def _as_term(alternative: Any, model: Any) -> Rule | Slope:
+    """Read an alternative; the raw prediction that it would add to has a name."""
     names = [output.name for output in model.ensemble_.outputs]
-    return names.index(alternative.output) if names else 0
+    output = names.index(alternative.output) if names else 0
+    form = alternative.query
+    if isinstance(form, Slope):
+        return replace(form, output=output)
+    return Rule(form, 0.0, output)
 
 
-def _is_known(covered: np.ndarray, others: Sequence[np.ndarray], problem: Problem) -> bool:
-    """Return whether a set of rows is among others, or says the same beside an intercept."""
-    has_rest = problem.is_joint and problem.fit_intercept
-    masks = np.array(others, dtype=bool).reshape(-1, len(covered))
-    return bool(is_one_of(covered[np.newaxis], masks, with_rest=has_rest)[0])
+def _twins(key: Key, problem: Problem) -> set[Key]:
+    """List a term, and the rule that says the same beside an intercept."""
+    if isinstance(key, tuple) or not (problem.is_joint and problem.fit_intercept):
+        return {key}
+    return {key, (~np.frombuffer(key, dtype=bool)).tobytes()}
 
 
 def _judge_shares(problem: Problem, model: Any, number: int, found: Any, tolerance: float) -> None:
-    """Compare with all sets of rows, in the place of the rule."""
+    """Compare with all terms, in the place of the one."""
     rules, sets = Terms(problem, model.ensemble_), problem.sets
     place = place_of(problem, model, number - 1)
-    own, own_output = rules.covered[number - 1], int(rules.outputs[number - 1])
-    own_value = place.value(rules.atoms[number - 1], own, own_output)
+    own_key, own_output = rules.keys[number - 1], int(rules.outputs[number - 1])
+    own_value = place.value(rules, number - 1)
     values = place.values()
     best = max(float(values.max(initial=0.0)), own_value)
     if best <= 0.0 or problem["limits"] == "node_limit":
         return
     share = own_value / best
     check(is_close(found.share, share, 1e-5, 1.0), "Another share", found.share, share)
-    has_rest = problem.is_joint and problem.fit_intercept
-    best_of: dict[tuple[int, bytes], float] = {}
-    for output, place_number in zip(*np.nonzero(values >= (1 - tolerance) * best), strict=True):
-        covered, value = sets.covered[place_number], float(values[output, place_number])
-        if value > 0.0 and not (output == own_output and _is_known(covered, [own], problem)):
-            names = covered.tobytes(), (~covered).tobytes() if has_rest else covered.tobytes()
-            key = int(output), min(names)
+    best_of: dict[tuple[int, frozenset[Key]], float] = {}
+    for output, place_number in np.argwhere(values >= (1 - tolerance) * best).tolist():
+        value, twins = float(values[output, place_number]), _twins(sets.keys[place_number], problem)
+        if value > 0.0 and not (output == own_output and own_key in twins):
+            key = output, frozenset(twins)
             best_of[key] = max(value, best_of.get(key, 0.0))
     expected = sorted((value / best for value in best_of.values()), reverse=True)[:6]
     shares = [each.share for each in found]
@@ -320,16 +332,19 @@ def certificate(model: Any, case: Case) -> Any:
 
 
 def _good_risk(problem: Problem, n_terms: int) -> float:
-    """Compute the risk of the best of some models of good rules with their best weights."""
+    """Compute the risk of the best of some models of good terms with their best weights."""
     truth, sets = problem.truth, problem.sets
-    masks = [_covered(problem, atoms) for atoms in problem.good_rules[:6]]
+    order = np.argsort(-problem.first_gains(sets), kind="stable").tolist()
+    rules = [n for n in order if not sets.is_slope[n] and sets.atoms[n]][:6]
+    slopes = [n for n in order if sets.is_slope[n]][:6]
     found = []
-    for first in range(min(3, len(masks))):
-        chosen = np.array(masks[first : first + max(n_terms, 1)])
-        outputs = np.zeros(len(chosen), dtype=int)
-        weights, intercepts = truth.refit(chosen)
-        found.append(truth.risk(truth.raw(chosen, outputs, (weights, intercepts)), weights))
-    return min(found) if sets.atoms and found and n_terms > 0 else np.inf
+    for places in (rules, slopes, [*slopes[:1], *rules], [*rules[:1], *slopes]):
+        chosen = sets.values[places[: max(n_terms, 1)]]
+        if len(chosen) > 0 and n_terms > 0:
+            parts = truth.refit(chosen)
+            raw = truth.raw(chosen, np.zeros(len(chosen), dtype=int), parts)
+            found.append(truth.risk(raw, parts[0]))
+    return min(found, default=np.inf)
 
 
 def report(model: Any, case: Case) -> Any:
@@ -366,7 +381,7 @@ def _check_outputs(model: Any, case: Case, predictions: Any, raw: Any, what: str
 def json_text(model: Any, case: Case) -> Any:
     """Read the text as JSON."""
     content = json.loads(to_json(model))
-    check(len(content["rules"]) == len(model.ensemble_), "Not all rules", content)
+    check(len(content["terms"]) == len(model.ensemble_), "Not all terms", content)
     return _without_seconds(content)
 
 
@@ -481,7 +496,7 @@ def _numbers(cells: Sequence[Any]) -> np.ndarray:
 
 
 def pmml(model: Any, case: Case) -> Any:
-    """Check that the document names all columns of the rules."""
+    """Check that the document names all columns of the terms."""
     text = to_pmml(model)
     for name in model.ensemble_.used_features:
         check(name in text, "A column is missing", name)
@@ -508,7 +523,7 @@ def explain(model: Any, case: Case) -> Any:
         found = np.atleast_1d(np.asarray(each.raw_prediction, dtype=float))
         check(np.allclose(found, raw[row], rtol=1e-12), "Another raw prediction", found, raw[row])
         if len(found) == 1:
-            total = each.intercept + sum(rule.weight for rule in each.rules.values())
+            total = model.ensemble_.intercept + sum(each.contributions)
             check(is_close(total, raw[row, 0], 1e-9, 1.0), "It does not add up", total, raw[row])
     return [str(explanation[0]), str(explanation.to_frame())]
 
@@ -544,14 +559,13 @@ def _played(ensemble: Any, cells: Cells, n_explained: int) -> np.ndarray:
 
 
 def transform(model: Any, case: Case) -> Any:
-    """Check that the columns are the rows of the rules."""
+    """Check that the columns are the values of the terms."""
     found = np.asarray(model.transform(case.other_table), dtype=float)
-    everything = np.ones(len(case.cells["x0"]), dtype=bool)
-    for column, rule in zip(found.T, model.ensemble_, strict=True):
-        covered = covered_by(rule.query, case.cells, everything)
-        check((covered == column).all(), "Other rows", rule)
+    for column, term in zip(found.T, model.ensemble_, strict=True):
+        values = values_of(term, case.cells)
+        check(np.allclose(values, column, rtol=1e-12, atol=1e-12), "Other values", term)
     names = model.get_feature_names_out()
-    check(len({*names}) == len(model.ensemble_), "Not a name per rule", names)
+    check(len({*names}) == len(model.ensemble_), "Not a name per term", names)
     return [found.tolist(), names.tolist()]
 
 

@@ -170,7 +170,7 @@ class Problem:
             return {}
         if self["costs"] == "feature_costs=inf":
             return {"x2": np.inf}
-        gain = float(self._first_gains(self._free_sets).max())
+        gain = float(self.first_gains(self._free_sets).max())
         return {"x1": 0.1 * gain, "x2": 0.25 * gain}
 
     @cached_property
@@ -184,7 +184,7 @@ class Problem:
         is_enough = sets.values @ self.truth.weights >= self.min_coverage * (1 - 1e-12)
         return is_enough | sets.is_slope
 
-    def _first_gains(self, sets: Sets) -> np.ndarray:
+    def first_gains(self, sets: Sets) -> np.ndarray:
         """Compute what terms gain beside no other, in the output where they gain most."""
         truth = self.truth
         others = np.zeros((0, len(truth.weights))) if self.is_joint else None
@@ -233,15 +233,13 @@ class Problem:
     def prices(self, raw: np.ndarray) -> Prices:
         """Tell what length and chance cost, where these are the raw predictions."""
         noise = self.truth.noise(raw) if self.beats_chance else 0.0
-        n_lines = sum(
-            np.ptp(line.values(self.rows.cells)[self.counted]) > 0 for line in self.lines
-        )
+        n_lines = sum(np.ptp(line.values(self.rows.cells)[self.counted]) > 0 for line in self.lines)
         return Prices(float(self["brevity"]), noise, len(self.atoms), n_lines)
 
     @cached_property
     def good_rules(self) -> list[tuple[Atom, ...]]:
         """Conjunctions that may be rules, the best first; no two for the same rows or the rest."""
-        gains, sets = self._first_gains(self.sets), self.sets
+        gains, sets = self.first_gains(self.sets), self.sets
         found: dict[Key, tuple[Any, ...]] = {}
         for place in np.argsort(-gains, kind="stable").tolist():
             atoms, key = sets.atoms[place], sets.keys[place]
@@ -267,7 +265,7 @@ class Problem:
         """Take one of the slopes that may be terms and gain most by themselves."""
         if self["slopes"] == "False":
             return Line("x0", 0.75, 2.25, 1.5 if self["columns"] == "missing values" else None, 2)
-        gains, sets = self._first_gains(self.sets), self.sets
+        gains, sets = self.first_gains(self.sets), self.sets
         places = [n for n in np.argsort(-gains, kind="stable").tolist() if sets.is_slope[n]]
         [line] = sets.atoms[places[number]]
         assert isinstance(line, Line)
@@ -336,7 +334,7 @@ class Problem:
         if self["terms"] == "initial rule":
             chosen["initial_terms"] = [self.written(2)]
         if self["terms"] == "initial slope":
-            chosen["initial_terms"] = [self.slope(self.good_slope(2))]
+            chosen["initial_terms"] = [self.slope(self.good_slope(2)).text()]
         if self["terms"] == "excluded rule":
             chosen["excluded_terms"] = [self.written(0)]
         if self["terms"] == "excluded slope":

@@ -55,10 +55,6 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     refuse_if(
         options.branching == Branching::tables && limits.max_conditions > tables::max_conditions,
         "Tables hold queries of at most five conditions. Set max_conditions to 5 or less.");
-    refuse_if(options.branching == Branching::tables && !problem.refitted.empty() &&
-                  limits.max_conditions > tables::max_joint_conditions,
-              "Tables hold queries of at most four conditions for the joint objective. Set "
-              "max_conditions to 4 or less.");
     if (options.branching == Branching::tables)
         return tables::search(problem, limits, options.resources, options.piece, kernels,
                               beam_width);

@@ -115,7 +115,7 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
         len(re.findall(r"term . of 2: .* at least .* best possible, stopped at the node", out)) == 2
     )
     assert "Proven optimal over up to 7 thresholds per numeric column: 0 of 2 terms" in out
-    assert "2 searches stopped at --node-limit. With --node-limit auto every rule would be" in out
+    assert "2 searches stopped at --node-limit. With --node-limit auto every term would be" in out
     assert "Warning" not in out
 
 
@@ -281,7 +281,7 @@ def test_a_search_that_is_stopped_at_once_does_not_claim_that_there_are_no_rules
     assert code == 0
     assert "No term was found before --time-limit: the prediction is " in out
     assert "No term improves" not in out
-    assert "With --time-limit none every rule would be proven" in out
+    assert "With --time-limit none every term would be proven" in out
 
 
 @pytest.mark.parametrize("n_yes", [1, 2, 4])

@@ -97,7 +97,7 @@ def test_regression_weights_and_test_rows(run, parts, tmp_path):
     people(50, seed=1).write_csv(test)
     code, out, err = run(
         *("fit", parts, "--target", "spent", "--weight", "weight", "--drop", "client"),
-        *("--n-terms", 2, "--test", test),
+        *("--n-terms", 2, "--no-slopes", "--test", test),
     )
     assert (code, err) == (0, "")
     assert "test rows" in out
@@ -278,7 +278,7 @@ def test_counts_over_an_exposure(run, parts, tmp_path):
 
 def test_an_exposure_needs_a_loss_for_counts_however_a_table_is_read(run, parts, tmp_path):
     people(300).write_parquet(tmp_path / "whole.parquet")
-    how = ("--target", "age", "--exposure", "weight")
+    how = ("--target", "age", "--exposure", "weight", "--no-slopes")
     tables = [
         ("fit", parts),
         ("fit", tmp_path / "whole.parquet"),

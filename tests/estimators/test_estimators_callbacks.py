@@ -45,15 +45,15 @@ class Recorder:
         self.calls.append(("end", context.task_name, context.task_id))
         self.models.append(fitted_estimator)
         self.told.append((X, y, metadata))
-        return context.task_name == "rule" and context.task_id + 1 == self.n_terms
+        return context.task_name == "term" and context.task_id + 1 == self.n_terms
 
     @property
     def n_found(self):
-        return sum(call[:2] == ("end", "rule") for call in self.calls)
+        return sum(call[:2] == ("end", "term") for call in self.calls)
 
 
 def rule_calls(n_terms):
-    return [(what, "rule", number) for number in range(n_terms) for what in ("begin", "end")]
+    return [(what, "term", number) for number in range(n_terms) for what in ("begin", "end")]
 
 
 @both
@@ -167,9 +167,9 @@ def test_folds_are_tasks_with_terms():
     begun = [call[1] for call in recorder.calls if call[0] == "begin"]
     ended = [call[1] for call in recorder.calls if call[0] == "end"]
     assert sorted(begun) == sorted(ended)
-    assert [name for name in begun if name != "rule"] == ["fit", "fold", "fold", "all rows"]
+    assert [name for name in begun if name != "term"] == ["fit", "fold", "fold", "all rows"]
     last = begun.index("all rows")
-    assert begun[last + 1 :] == ["rule"] * model.n_terms_
+    assert begun[last + 1 :] == ["term"] * model.n_terms_
     assert ended[-2:] == ["all rows", "fit"]
     assert recorder.models[-1].ensemble_ == model.ensemble_
 

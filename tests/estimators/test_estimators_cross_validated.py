@@ -135,7 +135,7 @@ def test_print_says_how_the_number_was_chosen(task):
     X, y = known_rules(task, 1, 0)
     model = ESTIMATORS[task](7, **JOINT).fit(X, y)
     sentence = str(model).splitlines()[-1]
-    assert sentence.startswith("1 of up to 7 rules: chosen by 5-fold cross-validation, ")
+    assert sentence.startswith("1 of up to 7 terms: chosen by 5-fold cross-validation, ")
     assert sentence == model.reason_
     assert sentence in model._repr_html_()
     assert str(clone(model)) == repr(clone(model))
@@ -152,7 +152,7 @@ def test_sentence_names_the_best_size():
     for words, (n_terms, best) in reasons.items():
         assert n_terms < best
         start = "the fewest within one standard error of the smallest loss, that of "
-        assert words == f"{start}{best} rules."
+        assert words == f"{start}{best} terms."
     assert reasons
 
 
@@ -163,7 +163,7 @@ def test_a_model_without_rules_can_do_everything(task, tmp_path):
     model = ESTIMATORS[task](**JOINT).fit(X, y)
     assert model.n_terms_ == len(model.ensemble_) == len(model.search_results_) == 0
     assert "(intercept)" in str(model)
-    assert "0 of up to 10 rules" in model._repr_html_()
+    assert "0 of up to 10 terms" in model._repr_html_()
     assert len(np.unique(model.predict(X))) == 1
     assert list(model.staged_predict(X)) == []
     assert "(intercept)" in str(model.explain(X[:1]))
@@ -259,7 +259,7 @@ def test_cv_is_checked(cv):
 
 
 def test_warm_start_is_refused():
-    message = "chooses the number of rules anew in every fit. Use RuleBoostingClassifier to add"
+    message = "chooses the number of terms anew in every fit. Use RuleBoostingClassifier to add"
     with pytest.raises(TypeError, match=message):
         RuleBoostingClassifierCV(warm_start=True)
     assert "warm_start" not in RuleBoostingClassifierCV().get_params()
@@ -321,7 +321,7 @@ def test_ctrl_c_in_a_fold_raises_otherwise(on_interrupt, n_terms):
 def test_ctrl_c_after_the_folds_keeps_rules():
     X, y = known_rules("regressor", 3, 0)
     model = RuleBoostingRegressorCV(callback=interrupt_at("", 1), on_interrupt="keep", **JOINT)
-    with pytest.warns(ConvergenceWarning, match=r"model has 1 of 3 rules\. Fit again to find"):
+    with pytest.warns(ConvergenceWarning, match=r"model has 1 of 3 terms\. Fit again to find"):
         model.fit(X, y)
     assert (model.n_terms_, len(model.ensemble_)) == (3, 1)
 

@@ -71,7 +71,7 @@ def test_costs_are_those_of_the_rules_with_their_best_weights(model, data):
     assert forced.risk == pytest.approx(risk(edited))
     assert before.loss > 0
     text = str(edited.edits_)
-    assert text.splitlines()[0].split() == ["rules", "risk", "cost", "held", "out", "cost"]
+    assert text.splitlines()[0].split() == ["terms", "risk", "cost", "held", "out", "cost"]
     assert len(text.splitlines()) == 4
 
 
@@ -79,13 +79,13 @@ def test_more_or_fewer_rules_can_be_asked_for(model, data):
     assert len(model.edit(*data, drop=[1, 2], n_terms=2).ensemble_) == 2
     longer = model.edit(*data, n_terms=6)
     assert queries(longer)[:4] == queries(model)
-    assert longer.edits_[-1].words == "completed by 2 rules"
+    assert longer.edits_[-1].words == "completed by 2 terms"
 
 
 @pytest.mark.parametrize(
     ("edits", "message"),
     [
-        ({"drop": [5]}, "'drop' must name rules by their numbers, from 1 to 4. Got 5"),
+        ({"drop": [5]}, "'drop' must name terms by their numbers, from 1 to 4. Got 5"),
         ({"drop": [0]}, "from 1 to 4. Got 0"),
         ({"drop": [1], "lock": [1]}, "not two of these. Got 1 twice"),
         ({"force": ["x9 > 3"]}, "There is no feature 'x9'"),

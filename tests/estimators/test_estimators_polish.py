@@ -152,7 +152,7 @@ def test_callback_ends_the_polishing():
 def test_too_many_rounds_are_told(monkeypatch):
     polish = fitting.polish
     monkeypatch.setattr(fitting, "polish", lambda *model: polish(*model, max_rounds=1))
-    with pytest.warns(ConvergenceWarning, match="exchanges of rules may still improve the model"):
+    with pytest.warns(ConvergenceWarning, match="exchanges of terms may still improve the model"):
         RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(*three_rules())
 
 

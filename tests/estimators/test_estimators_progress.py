@@ -165,7 +165,7 @@ def test_ctrl_c_can_keep_rules(press_ctrl_c, n_jobs):
         5, callback=press_ctrl_c, n_jobs=n_jobs, on_interrupt="keep", **HARD
     )
     started = time.monotonic()
-    with pytest.warns(ConvergenceWarning, match="Interrupted: the model has 1 of 5 rules"):
+    with pytest.warns(ConvergenceWarning, match="Interrupted: the model has 1 of 5 terms"):
         model.fit(X, y)
     assert time.monotonic() - started < PATIENCE
     assert model.ensemble_ == RuleBoostingRegressor(1, **HARD).fit(X, y).ensemble_

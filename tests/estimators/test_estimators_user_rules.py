@@ -124,7 +124,7 @@ def test_models_of_a_chosen_size_have_them_in_any_case():
         model = RuleBoostingRegressorCV(6, initial_terms=texts[:n_given]).fit(X, noise)
         assert [*map(str, forms(model))] == texts[:n_given]
         assert model.n_terms_ == n_given
-        assert f"{n_given} of up to 6 rules" in model.reason_
+        assert f"{n_given} of up to 6 terms" in model.reason_
 
 
 def test_they_join_a_model_that_is_there():
@@ -138,7 +138,7 @@ def test_they_join_a_model_that_is_there():
     assert len(model.set_params(n_terms=5).fit(X, y).ensemble_) == 5
     assert [*map(str, forms(model))].count("age > 65") == 1
     model.set_params(initial_terms=["age > 65", "income > 55"])
-    with pytest.raises(ValueError, match="n_terms=5 must not be smaller than the 5 rules fitted "):
+    with pytest.raises(ValueError, match="n_terms=5 must not be smaller than the 5 terms fitted "):
         model.fit(X, y)
 
 
@@ -148,7 +148,7 @@ def test_they_join_a_model_that_is_there():
         ({"initial_terms": ["agee > 3"]}, "no feature 'agee'. Did you mean 'age'"),
         ({"initial_terms": ["sex == x"]}, "'sex' has no category 'x'"),
         ({"initial_terms": ["age > 3", "age > 3"]}, "must be different. Got 'age > 3' twice"),
-        ({"initial_terms": "age > 3"}, "must be a list of str, Query or Rule, or None"),
+        ({"initial_terms": "age > 3"}, "must be a list of str, Query, Rule or Slope, or None"),
         ({"n_terms": 1, "initial_terms": ["age > 3", "age > 4"]}, "must not be smaller than"),
         (
             {"initial_terms": ["age > 3"], "feature_costs": {"age": np.inf}},

@@ -76,7 +76,7 @@ def test_settings_that_differ_between_rules_are_told():
 def test_warm_start_with_fewer_rules():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(3, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="n_terms=2 must not be smaller than the 3 rules"):
+    with pytest.raises(ValueError, match="n_terms=2 must not be smaller than the 3 terms"):
         model.set_params(n_terms=2, max_conditions=1).fit(X, y)
     assert len(model.ensemble_) == 3
     assert model.settings_.max_conditions == 3

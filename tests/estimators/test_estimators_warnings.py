@@ -22,7 +22,7 @@ def test_node_limit_warns_with_a_true_ratio():
     proven = RuleBoostingClassifier(1, **HARD).fit(X, y).search_results_[0]
     model = RuleBoostingClassifier(1, **HARD, node_limit=1)
     message = (
-        r".*\brule 1\b.*\bnode_limit=1\b.*\bobjective ([\d.]+)\b.*\bbound ([\d.]+)\b"
+        r".*\bterm 1\b.*\bnode_limit=1\b.*\bobjective ([\d.]+)\b.*\bbound ([\d.]+)\b"
         r".*\bratio (0\.\d+)\b.*\bnot proven optimal\b"
     )
     with pytest.warns(ConvergenceWarning, match=message) as caught:
@@ -52,7 +52,7 @@ def test_advice_of_the_warning_is_good(strategy, parameters, changes):
     y = y[:, 0]
     model = RuleBoostingRegressor(2, strategy=strategy, **parameters)
     words = " or ".join(f"{name}={value!r}" for name, value in changes.items())
-    with pytest.warns(ConvergenceWarning, match=f"With {words} every rule would be proven"):
+    with pytest.warns(ConvergenceWarning, match=f"With {words} every term would be proven"):
         model.fit(X, y)
     assert model.provable_with_ == changes
     model.set_params(**{"node_limit": "auto"} | changes).fit(X, y)
@@ -66,7 +66,7 @@ def test_fewer_thresholds_are_advised_where_they_make_tables_affordable(monkeypa
     monkeypatch.setattr("laconic.search.budget.MIN_NODES", 1)
     X, y = numeric_problem("classifier", n_rows=200, n_features=6)
     model = RuleBoostingClassifier(1, max_conditions=2, max_thresholds=40, l2_regularization=0.1)
-    with pytest.warns(ConvergenceWarning, match=r"max_thresholds=\d+ every rule would be proven"):
+    with pytest.warns(ConvergenceWarning, match=r"max_thresholds=\d+ every term would be proven"):
         model.fit(X, y)
     fewer = model.provable_with_["max_thresholds"]
     assert model.set_params(max_thresholds=fewer).fit(X, y).search_results_[0].is_optimal
@@ -105,7 +105,7 @@ def test_one_warning_for_all_unproven_rules():
     model = Regressor(10, search=scripted_search(*endings), node_limit=20000)
     [message] = fit_warnings(model)
     for part in (
-        *("3 of 10 rules are not proven optimal", "rules 4, 5 and 9", "node_limit=20000"),
+        *("3 of 10 terms are not proven optimal", "terms 4, 5 and 9", "node_limit=20000"),
         *("46% of the best possible", "search_results_"),
         "Raise node_limit, or lower max_conditions or max_thresholds.",
     ):
@@ -117,7 +117,7 @@ def test_warning_about_one_rule_names_its_objective():
     model = Regressor(4, search=scripted_search(*endings), time_limit=60)
     [message] = fit_warnings(model)
     for part in (
-        *("rule 3", "time_limit=60", "objective 0.915", "bound 1 ", "ratio 0.91"),
+        *("term 3", "time_limit=60", "objective 0.915", "bound 1 ", "ratio 0.91"),
         *("not proven optimal", "Raise time_limit"),
     ):
         assert part in message
@@ -127,8 +127,8 @@ def test_warning_about_one_rule_names_its_objective():
 def test_search_that_is_stopped_before_its_first_rule(estimator):
     model = estimator(time_limit=1e-9, slopes=False)
     [message] = fit_warnings(model)
-    assert "rule 1 stopped at time_limit=1e-09 before it found a rule" in message
-    assert "With time_limit=None every rule would be proven" in message
+    assert "term 1 stopped at time_limit=1e-09 before it found a term" in message
+    assert "With time_limit=None every term would be proven" in message
     assert len(model.ensemble_) == 0
     assert model.unfinished_search_.status is SearchStatus.TIME_LIMIT
 
@@ -137,7 +137,7 @@ def test_search_that_is_stopped_before_a_further_rule():
     search = scripted_search(OPTIMAL, (SearchStatus.NODE_LIMIT, 0.0))
     model = Regressor(3, search=search, node_limit=7)
     [message] = fit_warnings(model)
-    assert "rule 2 stopped at node_limit" in message
+    assert "term 2 stopped at node_limit" in message
     assert "there may be more than the 1 found. Raise node_limit" in message
     assert len(model.search_results_) == 1
 
@@ -161,7 +161,7 @@ def test_warning_about_both_limits():
     model = Regressor(2, search=search, node_limit=7, time_limit=0.5)
     [message] = fit_warnings(model)
     assert "node_limit=7 or time_limit=0.5" in message
-    assert "rules 1 and 2" in message
+    assert "terms 1 and 2" in message
     assert "0% of the best possible" in message
     assert "Raise node_limit or time_limit" in message
 
@@ -169,16 +169,16 @@ def test_warning_about_both_limits():
 def test_warning_about_many_rules_stays_short():
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 30)
     [message] = fit_warnings(Regressor(30, search=search))
-    assert "rules 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 20 more" in message
+    assert "terms 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 20 more" in message
 
 
 def test_warm_start_warns_about_new_rules_only():
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 4, OPTIMAL, OPTIMAL)
     model = Regressor(2, search=search, warm_start=True)
-    assert fit_warnings(model)[0].startswith("2 of 2 rules are")
+    assert fit_warnings(model)[0].startswith("2 of 2 terms are")
     [message] = fit_warnings(model.set_params(n_terms=5))
-    assert message.startswith("2 of 3 new rules are")
-    assert "rules 3 and 4" in message
+    assert message.startswith("2 of 3 new terms are")
+    assert "terms 3 and 4" in message
     model.set_params(n_terms=6).fit(*numeric_problem("regressor"))
 
 
@@ -191,7 +191,7 @@ def test_interrupted_fit_warns_about_unproven_rules_too():
     model = Regressor(5, search=search, callback=interrupt, on_interrupt="keep")
     interrupted, unproven = fit_warnings(model)
     assert interrupted.startswith("Interrupted")
-    assert unproven.startswith("2 of 2 rules are")
+    assert unproven.startswith("2 of 2 terms are")
 
 
 def test_warnings_as_errors_leave_the_model():
@@ -214,7 +214,7 @@ def test_warning_tells_what_the_automatic_limit_was(monkeypatch):
     monkeypatch.setattr("laconic.search.budget.MIN_NODES", 1)
     model = Regressor(1, l2_regularization=0.01, max_conditions=None)
     [warning] = fit_warnings(model, n_features=6)
-    assert warning.startswith("Search for rule 1 stopped at node_limit=1 with objective ")
+    assert warning.startswith("Search for term 1 stopped at node_limit=1 with objective ")
 
 
 def test_the_largest_of_several_node_limits_is_named():
@@ -224,4 +224,4 @@ def test_the_largest_of_several_node_limits_is_named():
         for status, limit in [*stops, (SearchStatus.NODE_LIMIT, 40)]
     ]
     message = describe_unproven(results, 0, time_limit=1.5, changes={})
-    assert "their searches stopped at node_limit=40 or time_limit=1.5 (rules 1, 2 and 3;" in message
+    assert "their searches stopped at node_limit=40 or time_limit=1.5 (terms 1, 2 and 3;" in message

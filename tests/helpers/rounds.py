@@ -21,12 +21,8 @@ def make_rounds(
     l2_regularization: float = 0.0,
     **options: Any,
 ) -> Rounds:
-    """Make what all rounds share, without a penalty unless there is one.
-
-    Terms are judged beside weights that are penalised as they are in the model.
-    """
+    """Make what all rounds share, without a penalty unless there is one."""
     y = np.asarray(y, dtype=np.float64)
-    options = {"relaxation": 1.0, **options}
     return Rounds(candidates, y, loss, l2_regularization=l2_regularization, **options)
 
 

@@ -47,7 +47,7 @@ def branchings(problem, limits):
     is_joint = problem.projections is not None
     longest = limits.get("max_conditions", math.inf)
     for branching in BRANCHINGS:
-        if branching == "tables" and longest > (4 if is_joint else 5):
+        if branching == "tables" and longest > 5:
             continue
         if branching == "ranges" and is_joint:
             continue

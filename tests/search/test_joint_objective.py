@@ -1,6 +1,7 @@
 """Rules judged by what a refit of all weights gains, against dense algebra and brute force."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -291,7 +292,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-@pytest.mark.parametrize("max_conditions", [1, 2, 3, 4])
+@pytest.mark.parametrize("max_conditions", [1, 2, 3, 4, 5])
 def test_core_agrees_with_brute_force(max_conditions, way):
     for seed in SEEDS:
         case = random_joint_problem(seed)
@@ -364,10 +365,11 @@ def test_bound_of_the_core_holds_for_all_subsets(seed, random):
     distinct = list(
         {rows.tobytes(): rows for rows in extents if 0 < rows.sum() < len(rows)}.values()
     )
-    column = random.randrange(len(distinct))
+    column, other = random.randrange(len(distinct)), random.randrange(len(distinct))
     for bound, rows in (
         (bounds.of_all_rows(), problem.covered(())),
         (bounds.of_query([column]), distinct[column]),
+        (bounds.of_query([column, other]), distinct[column] & distinct[other]),
     ):
         for refinement in [rows, *(rows & other for other in distinct)]:
             for last in distinct:
@@ -381,8 +383,39 @@ def test_some_branchings_have_no_joint_objective():
         search(problem, branching="ranges")
     with pytest.raises(ValueError, match=r"needs l2_regularization.*'tables' or 'paper'"):
         search(problem, branching="conditions")
-    with pytest.raises(ValueError, match="at most four conditions"):
-        search(problem, branching="tables", max_conditions=5)
+    with pytest.raises(ValueError, match="at most five conditions"):
+        search(problem, branching="tables", max_conditions=6)
+
+
+@pytest.mark.parametrize("max_conditions", [4, 5])
+@pytest.mark.parametrize("share", [0.0, 0.9, 1.1])
+def test_queries_divided_by_their_first_condition(max_conditions, share):
+    """Tables of all of them would be too many; bounds of pairs rule most of them out."""
+    rng = np.random.default_rng(0)
+    cuts = rng.normal(size=(9, 400))
+    extents = np.concatenate([cuts > cut for cut in (-0.6, 0.0, 0.6)])
+    extents = np.concatenate([extents, ~extents])
+    target = 4.0 * (extents[0] & extents[10] & extents[20] & extents[30]) + rng.normal(size=400)
+    refitted = RefittedTerms(
+        np.vstack([np.ones((1, 400), dtype=bool), extents[:1]]), np.array([0.0, 20.0])
+    )
+    columns = refitted.values.astype(float)
+    weights = np.linalg.solve(columns @ columns.T + np.diag([0.0, 20.0]), columns @ target)
+    problem = SearchProblem(extents, weights @ columns - target, np.ones(400), 20.0, None, refitted)
+    shorter = search(problem, branching="tables", max_conditions=3)
+    limits = {"max_conditions": max_conditions, "branching": "tables"}
+    best = search(problem, **limits)
+    assert best.status is SearchStatus.OPTIMAL
+    assert best.objective_value > shorter.objective_value
+    assert best == replace(search(problem, **limits, n_jobs=3), seconds=best.seconds)
+    result = search(problem, **limits, cutoff=share * best.objective_value)
+    if share < 1.0:
+        assert (result.query, result.bound) == (best.query, best.bound)
+    else:
+        assert result.status is SearchStatus.CUTOFF
+    assert result.counters["table_sets"] <= best.counters["table_sets"]
+    stopped = search(problem, **limits, node_limit=3)
+    assert stopped.objective_value <= best.objective_value <= stopped.bound
 
 
 def test_long_rules_start_from_what_is_easier():

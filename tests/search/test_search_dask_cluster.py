@@ -94,6 +94,17 @@ def test_models_are_those_of_one_process(dask_client, number, submitted):
         assert (found.query, found.bound) == (expected.query, expected.bound)
 
 
+@pytest.mark.parametrize("max_conditions", [3, None])
+def test_prices_of_length_are_those_of_one_process(dask_client, submitted, max_conditions):
+    problem = hard_problem(n_rows=100, n_features=4)
+    limits = {"brevity": 1.0, "noise": 1e-4, "max_conditions": max_conditions}
+    alone = search(problem, **limits)
+    found = search(problem, **limits, client=dask_client)
+    assert submitted
+    assert found.status is alone.status is SearchStatus.OPTIMAL
+    assert (found.query, found.bound) == (alone.query, alone.bound)
+
+
 def test_a_worker_that_is_killed_costs_nothing_but_time(dask_client, submitted):
     problem = hard_problem()
     alone = search(problem, branching="conditions")

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 # Share of the penalty that is left for weights beside which a term is judged. Without any, those of
 # separated classes would be infinite.
-RELAXED = 0.01
+RELAXED = 0.1
 # Terms that are looked at before none is found to be better than chance.
 MAX_TRIES = 5
-# The best of N useless terms gains more than φ (log N + this) / n in less than one of 20 tables.
-MARGIN = 2.0
+# The best of N useless terms gains more than φ (log N + this) / n in about one of 50 tables, or one
+# of 20. Once there is an effect, a term too many does less harm than one too few.
+MARGIN_OF_FIRST, MARGIN = 2.0, 0.5
 
 
 def relaxed(rounds: Rounds, state: State) -> tuple[Rounds, State]:
@@ -69,6 +70,7 @@ class _Judge:
         self.rounds, self.state = rounds, state
         _, self.gradients, self.hessians = rounds.derivatives(state)
         self.noise = rounds.noise(self.gradients, self.hessians)
+        self.is_first = len(state.ensemble) == 0
 
     def gain(self, found: Found) -> float:
         """Compute the gain of a term, after costs."""
@@ -79,18 +81,19 @@ class _Judge:
 
     def by_chance(self, found: Found) -> float:
         """Compute what the best of all useless terms of its kind hardly gains more than."""
+        margin = MARGIN_OF_FIRST if self.is_first else MARGIN
         n_conditions = len(found.result.query)
-        least = self.rounds.by_chance(found.form, self.noise, n_conditions) + MARGIN * self.noise
+        least = self.rounds.by_chance(found.form, self.noise, n_conditions) + margin * self.noise
         return max(least, 0.0)
 
     def least(self, found: Found) -> float:
         """Compute what a term must gain more than.
 
-        The variance of the gradients is that of all rows, or that of the rows of the term if it is
-        larger: a few outliers are no effect.
+        For the first term, the variance of the gradients is that of all rows, or that of the rows
+        of the term if it is larger: a few outliers are no effect.
         """
-        if self.noise == 0.0:
-            return 0.0
+        if self.noise == 0.0 or not self.is_first:
+            return self.by_chance(found)
         rounds, output = self.rounds, found.output
         left = found.standard.astype(np.float64)
         others = rounds.others(self.state, output)

@@ -159,8 +159,9 @@ class Settings:
 
     def slope_candidates(self, data: TrainingData) -> SlopeCandidates | None:
         """Find the slopes that a model may have; None if it has rules only."""
-        if not self.slopes or data.candidates is not None:
-            # Of tables that are read in parts, the numbers are not at hand.
+        if not self.slopes or self.conditions is not None or data.candidates is not None:
+            # Who gives conditions wants a model of these. Of tables that are read in parts, the
+            # numbers are not at hand.
             return None
         return candidate_slopes(
             data.table,

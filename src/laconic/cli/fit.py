@@ -98,8 +98,8 @@ def _fit(
     progress = FitScreen(console)
     is_in_parts = isinstance(table, str) or streamed.is_read_in_parts(table)
     if isinstance(table, str) or is_in_parts:
-        learning = streamed.with_rules_only(learning, quiet=console.quiet)
         large, test_rows = streamed.LargeTable(table, source), check.read_test(source)
+        learning = streamed.without_rows(learning, quiet=console.quiet)
         fitted, n_rows = streamed.fit_large(large, learning, progress)
         rows = large.rows  # the first ones
     else:

@@ -182,8 +182,12 @@ class LargeTable:
                 )
 
 
-def with_rules_only(learning: Learning, *, quiet: bool) -> Learning:
-    """Leave slopes out, which need all rows at once, and say so."""
+def without_rows(learning: Learning, *, quiet: bool) -> Learning:
+    """Refuse or leave out what needs all rows at once, and say so."""
+    if learning.n_terms == "cv":
+        raise CommandError(
+            "--n-terms cv needs a table that is loaded, to hold rows out. Name a number, or auto."
+        )
     if not learning.slopes:
         return learning
     words = "only rules are learned from a table that is read in parts, and no slopes."
@@ -195,10 +199,6 @@ def fit_large(
     table: LargeTable, learning: Learning, progress: FitScreen
 ) -> tuple[RuleBoosting, int]:
     """Learn rules; returns the model and the number of rows."""
-    if learning.n_terms == "cv":
-        raise CommandError(
-            "--n-terms cv needs a table that is loaded, to hold rows out. Name a number, or auto."
-        )
     n_rows = 0
 
     def read(seen: Any) -> None:

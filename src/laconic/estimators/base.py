@@ -92,7 +92,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     task: ClassVar[type[Task]]
     """What the estimator is for."""
     _plain: ClassVar[type[RuleBoosting] | None] = None
-    """Of an estimator that chooses the number of rules, the one that is given it."""
+    """Of an estimator that chooses the number of terms, the one that is given it."""
 
     n_terms: int
     ensemble_: RuleEnsemble
@@ -135,7 +135,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             if name == "warm_start" and self._plain is not None:
                 raise TypeError(
                     f"{type(self).__name__} has no parameter 'warm_start': it chooses the number "
-                    f"of rules anew in every fit. Use {self._plain.__name__} to add rules to a "
+                    f"of terms anew in every fit. Use {self._plain.__name__} to add terms to a "
                     "model."
                 )
             if name not in defaults:
@@ -157,7 +157,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
     ) -> Self:
-        """Find the rules.
+        """Find the terms.
 
         Parameters
         ----------
@@ -209,14 +209,14 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             return
         n_before, n_new = len(self.ensemble_), len(missing_terms(settings, self.ensemble_))
         if settings.max_terms < n_before + n_new:
-            new = f" and the {format_count(n_new, 'new initial rule')}" if n_new else ""
+            new = f" and the {format_count(n_new, 'new initial term')}" if n_new else ""
             raise ValueError(
-                f"n_terms={settings.n_terms} must not be smaller than the {n_before} rules fitted "
+                f"n_terms={settings.n_terms} must not be smaller than the {n_before} terms fitted "
                 f"before{new} when warm_start=True. Set warm_start=False to start over."
             )
 
     def _n_tasks(self, settings: Settings) -> int | None:
-        """Return the number of rules reported to callbacks; None if rules may be removed again."""
+        """Return the number of terms reported to callbacks; None if terms may be removed again."""
         n_before = len(self.ensemble_) if self.__sklearn_is_fitted__() else 0
         is_known = settings.constraints is None and not settings.beats_chance
         return settings.max_terms - n_before if is_known else None
@@ -228,7 +228,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         tasks: RuleTasks | None,
         unfinished: SearchResult | None = None,
     ) -> list[str]:
-        """Find the rules; returns what users should know about the search.
+        """Find the terms; returns what users should know about the search.
 
         Sets: ensemble_ and all that is known about it.
         """
@@ -252,7 +252,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             notes.append(note)
         elif run.is_interrupted and notes == [None]:
             notes = [
-                f"Interrupted: the model has {len(run.scaled.ensemble)} of {run.n_terms} rules. "
+                f"Interrupted: the model has {len(run.scaled.ensemble)} of {run.n_terms} terms. "
                 f"Fit again{' with warm_start=True' if self._plain is None else ''} to find the "
                 "others."
             ]
@@ -325,7 +325,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return {"n_terms_": n_terms, "reason_": reason}
 
     def _stops(self, run: FitRun) -> tuple[str | None, str | None]:
-        """Return sentences about rules without a proof, and about a limit that ended the fit."""
+        """Return sentences about terms without a proof, and about a limit that ended the fit."""
         stops: dict[str, Any] = {
             "time_limit": run.settings.time_limit,
             "changes": self.provable_with_,
@@ -337,7 +337,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         )
 
     def _forget_model(self) -> None:
-        # So that a fit that fails does not leave old rules next to new classes.
+        # So that a fit that fails does not leave old terms next to new classes.
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
 
@@ -346,7 +346,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return [callback for callback in (printer, self.callback) if callback is not None]
 
     def _plain_estimator(self, parameters: Mapping[str, Any]) -> RuleBoosting:
-        """Make an estimator of a given number of rules, with some other parameters."""
+        """Make an estimator of a given number of terms, with some other parameters."""
         other = cast("RuleBoosting", clone(self))
         # Not by get_params and set_params: a subclass may show fewer parameters than it has.
         if self._plain is not None:
@@ -380,7 +380,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return self.task_.predictions(raw_predictions)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the prediction of the model when it had one, two, ... rules.
+        """Yield the prediction of the model when it had one, two, ... terms.
 
         Parameters
         ----------
@@ -402,7 +402,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     @property
     def stages(self) -> Sequence[RuleEnsemble]:
-        """The ensembles that led to this one, or its first 0, 1, 2, ... rules."""
+        """The ensembles that led to this one, or its first 0, 1, 2, ... terms."""
         stages = getattr(self, "stages_", None)
         # Those of another ensemble, which someone has replaced, are of no use.
         return stages if stages and stages[-1] == self.ensemble_ else self.ensemble_.stages
@@ -417,7 +417,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         predictions : Predictions
-            Which rules cover the rows, raw predictions, predictions and probabilities.
+            Values of the terms, raw predictions, predictions and probabilities.
         """
         table = self._fitted_table(X)
         return Predictions(self.ensemble_, self.task_, table, self.stages)
@@ -458,7 +458,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def explain(self, X: Any) -> Explanation:
-        """Find which rules cover each row, and what each of them adds to the prediction.
+        """Find what each term adds to the prediction of each row.
 
         Parameters
         ----------
@@ -510,9 +510,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     ) -> EnsembleCertificate:
         """Prove how close the whole model comes to the best possible one on its training rows.
 
-        The model is compared with all ensembles of rules from the same search space: the same
-        candidate conditions and the same largest number of conditions in a rule. The certificate is
-        true however the proof ended, also if Ctrl-C stopped it.
+        The model is compared with all ensembles of terms from the same search space: the same
+        candidate conditions and slopes, and the same largest number of conditions in a rule. The
+        certificate is true however the proof ended, also if Ctrl-C stopped it.
 
         Parameters
         ----------
@@ -524,14 +524,14 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         exposure : array-like of shape (n_rows,), default=None
             Both as in `fit`.
         against : {"rules", "weight"} or None, default=None
-            What to compare with. "rules": ensembles of as many rules, with the same penalty on
+            What to compare with. "rules": ensembles of as many terms, with the same penalty on
             their squared weights, which counts as part of the objective. "weight": ensembles of any
-            number of rules whose absolute weights add up to no more than those of the model,
+            number of terms whose absolute weights add up to no more than those of the model,
             without penalty. None is "rules" where there is a penalty.
         l2_regularization : float or None, default=None
             The penalty; None is that of the fit.
         by_size : bool, default=False
-            Whether the first 1, 2, ... rules get proofs of their own, for the picture of `sizes`:
+            Whether the first 1, 2, ... terms get proofs of their own, for the picture of `sizes`:
             one search more for each. Without, they are bounded by what the others prove.
         node_limit : int or None, default=None
             Stop after that many nodes of all searches.
@@ -552,7 +552,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         >>> model = RuleBoostingRegressor(n_terms=1, l2_regularization=1.0).fit(X, y)
         >>> certificate = model.certificate(X, y)
         >>> print(certificate.summary, certificate.verify(X))
-        99% of what any 1 rule could achieve, proven True
+        99% of what any 1 term could achieve, proven True
         """
         data = read_rows(self, X, y, sample_weight, exposure)
         return certify(
@@ -580,12 +580,12 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         n_terms: int | None = None,
         cv: Any = 5,
     ) -> RuleBoosting:
-        """Edit rules, refit the weights, and fill free places with the best new rules.
+        """Edit terms, refit the weights, and fill free places with the best new terms.
 
-        Rules are counted from 1, and new ones are written as models print them, such as
-        ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
-        its rules proven or given, and explanations and exports are those of the new rules. Where
-        the model was fitted with strategy="global", rules that complete it are polished.
+        Terms are counted from 1, and new ones are written as models print them, such as
+        ``'age > 65 & sex == "f"'`` or ``'age from 25 to 68'``. The result is a model like any other: its weights are fitted,
+        its terms proven or given, and explanations and exports are those of the new terms. Where
+        the model was fitted with strategy="global", terms that complete it are polished.
 
         Parameters
         ----------
@@ -597,20 +597,20 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         exposure : array-like of shape (n_rows,), default=None
             Both as in `fit`.
         drop : iterable of int, default=()
-            Numbers of the rules to remove. Neither they nor rules that cover the same rows are
+            Numbers of the terms to remove. Neither they nor rules that cover the same rows are
             added again.
-        replace : dict of int to str, Query or Rule, default=None
-            New rules by the numbers of those that they replace. With three or more classes, a new
-            rule votes for the class of the old one, or for the class of a pair of a rule and a
+        replace : dict of int to str, Query, Rule or Slope, default=None
+            New terms by the numbers of those that they replace. With three or more classes, a new
+            term votes for the class of the old one, or for the class of a pair of a term and a
             class.
-        force : sequence of str, Query or Rule, default=()
-            Rules that the model must contain. With three or more classes, each votes for the class
-            for which it gains most, or for the class of a pair of a rule and a class.
+        force : sequence of str, Query, Rule or Slope, default=()
+            Terms that the model must contain. With three or more classes, each votes for the class
+            for which it gains most, or for the class of a pair of a term and a class.
         lock : iterable of int or None, default=None
-            Numbers of rules that stay, besides those that are replaced or forced, while all others
-            are searched anew. None: all rules stay that are neither dropped nor replaced.
+            Numbers of terms that stay, besides those that are replaced or forced, while all others
+            are searched anew. None: all terms stay that are neither dropped nor replaced.
         n_terms : int or None, default=None
-            Number of rules of the new model; None for as many as before.
+            Number of terms of the new model; None for as many as before.
         cv : int, splitter, iterable or None, default=5
             How rows are held out, to estimate what an edit costs.
 
@@ -628,15 +628,15 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         >>> model = RuleBoostingRegressor(n_terms=2).fit(X, y)
         >>> edited = model.edit(X, y, drop=[1], force=["x0 > 55"])
         >>> print(edited)
-        Prediction, 2 rules, 3 conditions:
-         +1.750 (intercept)
-        +0.7083 if x0 > 40 & x1 > 1
-        +0.5417 if x0 > 55
+        Prediction, 1 rule, 1 slope, 2 conditions:
+         +1.592 (intercept)
+        +0.1722 per 10 of x0 from 20 to 60
+        +0.5199 if x0 > 55
         >>> print(edited.edits_)
-                          rules   risk   cost  held out   cost
-        before                2  1.494            1.248
-        without x0 <= 40      1  1.992   +0.5     2.012  +0.76
-        with x0 > 55          2  1.769  -0.22     1.645  -0.37
+                          terms   risk  cost  held out   cost
+        before                2  1.571           1.323
+        without x0 <= 40      1   2.07  +0.5     2.034  +0.71
+        with x0 > 55          2  1.868  -0.2     1.748  -0.29
         """
         return edited(
             self,
@@ -652,7 +652,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def alternatives(
         self,
-        rule: int,
+        term: int,
         X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
@@ -661,16 +661,16 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         tolerance: float = 0.05,
         max_found: int = 10,
     ) -> Alternatives:
-        """Find all rules that are nearly as good as the best one in the place of a rule.
+        """Find all terms that are nearly as good as the best one in the place of a term.
 
-        With strategy="stagewise" that is the place after the rules before it; otherwise it is
+        With strategy="stagewise" that is the place after the terms before it; otherwise it is
         judged given all others. The same exact search finds one after the other, none of which
-        covers the same rows as another or as the rule itself; nor, beside an intercept that is
+        covers the same rows as another or as the term itself; nor, beside an intercept that is
         refitted, the rest of them, which says the same.
 
         Parameters
         ----------
-        rule : int
+        term : int
             Its number, from 1.
         X : table-like of shape (n_rows, n_features)
             The training table.
@@ -680,7 +680,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         exposure : array-like of shape (n_rows,), default=None
             Both as in `fit`.
         tolerance : float in [0, 1), default=0.05
-            What share of the best gain rules may fall short of.
+            What share of the best gain terms may fall short of.
         max_found : int, default=10
             Stop after that many.
 
@@ -688,7 +688,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         -------
         alternatives : Alternatives
             The best first, each with its share of the best gain and the overlap of its rows with
-            those of the rule. `is_complete` says whether it is proven that there are no others.
+            those of the term. `is_complete` says whether it is proven that there are no others.
 
         Examples
         --------
@@ -696,12 +696,13 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         >>> X = [[age, age // 10] for age in range(20, 60)]
         >>> y = [float(age > 37) for age, _ in X]
         >>> model = RuleBoostingRegressor(n_terms=1, max_thresholds=20).fit(X, y)
-        >>> print(model.alternatives(1, X, y, tolerance=0.15))
-        Instead of rule 1, x0 <= 37, nearly as good, within 15% of the best:
-          91% of the gain,    0% overlap: 37 < x0 <= 58
+        >>> print(model.alternatives(1, X, y, tolerance=0.25))
+        Instead of term 1, x0 <= 37, nearly as good, within 25% of the best:
+          82% of the gain,   90% overlap: x0 <= 39
+          80% of the gain,   89% overlap: x0 <= 35
         """
         data = read_rows(self, X, y, sample_weight, exposure)
-        return alternatives(self, data, rule, tolerance=tolerance, max_found=max_found)
+        return alternatives(self, data, term, tolerance=tolerance, max_found=max_found)
 
     def report(
         self,
@@ -735,9 +736,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             beside those of this one.
         certificate : EnsembleCertificate or None, default=None
             What `certificate` returned for the training rows; None takes that of the model, where
-            it has one. The page shows what is proven about all rules together.
+            it has one. The page shows what is proven about all terms together.
         alternatives : sequence of Alternatives, default=()
-            What the method ``alternatives`` found for some rules, to be shown with them.
+            What the method ``alternatives`` found for some terms, to be shown with them.
 
         Returns
         -------
@@ -770,7 +771,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         """Predict for a table of any length, and write a Parquet file as the rows are read.
 
         The file is complete or not there at all, also if Ctrl-C ends the work. No more than the
-        columns of the rules, and those that are kept, are read.
+        columns of the terms, and those that are kept, are read.
 
         Parameters
         ----------
@@ -827,7 +828,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     @property
     def own_certificate(self) -> EnsembleCertificate | None:
-        """The certificate of the model, unless it is that of other rules or weights."""
+        """The certificate of the model, unless it is that of other terms or weights."""
         certificate = self.certificate_
         is_own = certificate is not None and certificate.ensemble == self.ensemble_
         return certificate if is_own else None
@@ -847,7 +848,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _reason(self) -> str:
-        """How the number of rules was chosen, if it was."""
+        """How the number of terms was chosen, if it was."""
         return getattr(self, "reason_", "")
 
     @property
@@ -857,7 +858,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return self._rules_html if self.__sklearn_is_fitted__() else diagram
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Show the rules in notebooks once there are any, and scikit-learn's diagram before."""
+        """Show the terms in notebooks once there are any, and scikit-learn's diagram before."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if self.__sklearn_is_fitted__():
             bundle["text/plain"] = str(self)
@@ -874,7 +875,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         )
 
     def _columns(self) -> dict[str, list[str]]:
-        """Further columns of the table of rules: what is known about all of them."""
+        """Further columns of the table of terms: what is known about all of them."""
         columns = {}
         coverages: list[RuleCoverage] = getattr(self, "rule_coverages_", [])
         n_terms = len(self.ensemble_)

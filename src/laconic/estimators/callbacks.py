@@ -1,4 +1,4 @@
-"""Callbacks of scikit-learn, from version 1.9 on: a fit as tasks, one for each rule."""
+"""Callbacks of scikit-learn, from version 1.9 on: a fit as tasks, one for each term."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def fit_task(
 
 
 class RuleTasks:
-    """A task of a fit, with one subtask for each rule, of which callbacks are notified.
+    """A task of a fit, with one subtask for each term, of which callbacks are notified.
 
     Parameters
     ----------
     estimator : RuleBoosting
     context : sklearn.callback.CallbackContext
     n_tasks : int or None
-        How many rules there are at most; None if that is not known.
+        How many terms there are at most; None if that is not known.
     rows : mapping of str to any
         `X`, `y` and `metadata`, as far as callbacks are given them.
     """
@@ -87,16 +87,16 @@ class RuleTasks:
         context.call_on_fit_task_begin(estimator=estimator, **rows)
 
     def stage(self, name: str, n_tasks: int | None, rows: Mapping[str, Any]) -> RuleTasks:
-        """Begin a task of its own for some of the rules."""
+        """Begin a task of its own for some of the terms."""
         context = self.context.subcontext(task_name=name, max_subtasks=n_tasks)
         return RuleTasks(self.estimator, context, n_tasks, rows)
 
     def begin_rule(self) -> None:
-        """Notify callbacks that the search for a rule begins."""
+        """Notify callbacks that the search for a term begins."""
         if self.n_left == 0:
             return
         self.n_left = None if self.n_left is None else self.n_left - 1
-        self._rule = self.context.subcontext(task_name="rule")
+        self._rule = self.context.subcontext(task_name="term")
         self._rule.call_on_fit_task_begin(estimator=self.estimator, **self.rows)
 
     def end_rule(self, state: State, data: TrainingData) -> bool:
@@ -105,7 +105,7 @@ class RuleTasks:
         return task is not None and self._end(task, lambda: _fitted(state, data))
 
     def finish(self, attributes: Any) -> None:
-        """Notify callbacks that all rules are found."""
+        """Notify callbacks that all terms are found."""
         self._end(self.context, attributes)
 
     def _end(self, task: Any, attributes: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The number of rules, chosen by cross-validation: models of all sizes, scored on held-out rows."""
+"""The number of terms, chosen by cross-validation: models of all sizes, scored on held-out rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # Sizes without a smaller loss than the best one before them, after which no larger ones are tried.
-# One more rule may be of use only together with the next one; three in a row hardly are.
+# One more term may be of use only together with the next one; three in a row hardly are.
 PATIENCE = 3
 
 
@@ -45,7 +45,7 @@ def check_in_memory(estimator: RuleBoosting, X: Any) -> None:
 def choose_size(
     estimator: RuleBoosting, data: TrainingData, settings: Settings, tasks: RuleTasks | None
 ) -> tuple[Settings, SearchResult | None, list[str]]:
-    """Choose the number of rules: all splits find one rule after the other, side by side.
+    """Choose the number of terms: all splits find one term after the other, side by side.
 
     Sets, of the estimator: n_terms_, cv_results_, reason_. Where a limit left nothing to choose
     from, the search that it stopped is returned as well; and what users should know about it.
@@ -81,7 +81,7 @@ def choose_size(
         if estimator.on_interrupt != "keep" or len(sizes) < 2:
             raise
         notes = [
-            "Interrupted: the number of rules is chosen among 0 to "
+            "Interrupted: the number of terms is chosen among 0 to "
             f"{len(sizes) - 1}, not up to {settings.max_terms}."
         ]
     for fold in folds:
@@ -100,9 +100,9 @@ def _reason(choice: Choice, n_folds: int, n_terms: int) -> str:
     if choice.best != choice.n_terms:
         why = (
             "the fewest within one standard error of the smallest loss, that of "
-            f"{format_count(choice.best, 'rule')}"
+            f"{format_count(choice.best, 'term')}"
         )
-    largest = format_count(n_terms, "rule")
+    largest = format_count(n_terms, "term")
     return f"{choice.n_terms} of up to {largest}: chosen by {n_folds}-fold cross-validation, {why}."
 
 
@@ -138,7 +138,7 @@ def make_splits(
 
 
 class Fold:
-    """Rules from some rows, found one after the other, and what they cost on the others."""
+    """Terms from some rows, found one after the other, and what they cost on the others."""
 
     def __init__(self, run: FitRun, data: TrainingData, held_out: Indices) -> None:
         self.run, self.data, self.held_out = run, data, held_out
@@ -146,9 +146,9 @@ class Fold:
         self._values: dict[Any, Values] = {}
 
     def model(self) -> RuleEnsemble:
-        """All rules found so far, polished if the strategy says so, on the scale of the fit."""
+        """All terms found so far, polished if the strategy says so, on the scale of the fit."""
         state = self.run.scaled
-        # The next rule follows those that boosting has found, as in a fit of more rules.
+        # The next term follows those that boosting has found, as in a fit of more terms.
         for step in self.run.polished():
             state = step.state
         return state.ensemble
@@ -174,11 +174,11 @@ class Size:
 
 
 def grow(folds: Sequence[Fold], n_terms: int, weights: Floats, fewest: int = 0) -> Iterator[Size]:
-    """Yield models of 0, 1, 2, ... rules, until no further rule is of use.
+    """Yield models of 0, 1, 2, ... terms, until no further term is of use.
 
-    A model that finds no further rule stays as it is. With refitted weights the model of a size is
+    A model that finds no further term stays as it is. With refitted weights the model of a size is
     not the beginning of a larger one, so that every size is scored when it is reached. All sizes up
-    to the `fewest` rules that there may be are scored.
+    to the `fewest` terms that there may be are scored.
     """
     best, best_loss = fewest, np.inf
     for n_found in range(n_terms + 1):
@@ -206,7 +206,7 @@ def grow(folds: Sequence[Fold], n_terms: int, weights: Floats, fewest: int = 0) 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The number of rules, and why."""
+    """The number of terms, and why."""
 
     n_terms: int
     """The fewest whose mean loss is within a standard error of the smallest one."""
@@ -223,12 +223,12 @@ def choose(
     scale: Scale = UNSCALED,
     fewest: int = 0,
 ) -> Choice:
-    """Choose the fewest rules that may well be as good as the best number.
+    """Choose the fewest terms that may well be as good as the best number.
 
     No size below `fewest` is chosen, unless there is no other.
 
     The standard error is that of the difference between two sizes on the same rows, which is much
-    smaller than that of either loss: rows that no rule explains cost both the same. It is taken
+    smaller than that of either loss: rows that no term explains cost both the same. It is taken
     over rows, not over splits. In 216 generated problems (none, one or three true rules, both
     tasks, joint and stagewise), rows found the true number 159 times, the five means of the splits,
     whose spread is itself uncertain, 154 times, and the smallest loss by itself 139 times.

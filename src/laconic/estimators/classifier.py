@@ -15,12 +15,13 @@ from laconic.models.tasks import Classification
 
 
 class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
-    """Additive ensemble of weighted if-then rules for classes.
+    """Additive ensemble of weighted if-then rules and slopes for classes.
 
-    The intercept plus the weights of the rules that cover a row are its log odds of the second
-    class. With three or more classes, each has such a sum: a rule votes for or against one class,
-    and the probabilities are the exponentials of the sums, divided by their total. Every rule is
-    the best one given those before it, of all classes, unless its certificate says otherwise.
+    The intercept, the weights of the rules that cover a row and what slopes add there are its log
+    odds of the second class. With three or more classes, each has such a sum: a term votes for or
+    against one class, and the probabilities are the exponentials of the sums, divided by their
+    total. Every term is the best one given those before it, of all classes, unless its certificate
+    says otherwise.
 
     Parameters
     ----------
@@ -42,9 +43,9 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     >>> y = ["no", "yes", "yes", "no", "no", "yes"]
     >>> model = RuleBoostingClassifier(n_terms=2).fit(X, y)
     >>> print(model.ensemble_)
-    +0.2281 (intercept)
-    -0.3434 if x0 <= 1
-    -0.3434 if x0 <= 2 & x1 == b
+    +0.3338 (intercept)
+    -0.3338 if x0 <= 1
+    -0.3338 if x0 <= 2
     >>> model.predict([[3, "a"], [1, "b"]])
     array(['yes', 'no'], dtype='<U3')
     >>> [result.is_optimal for result in model.search_results_]
@@ -66,7 +67,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         return self.task_.classes
 
     def decision_function(self, X: Any) -> Floats:
-        """Add up the constant and the weights of the rules that cover a row: its log odds.
+        """Add up the constant and what the terms add in a row: its log odds.
 
         Parameters
         ----------
@@ -79,7 +80,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         return self._raw_predictions(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield the decision function of the model when it had one, two, ... rules.
+        """Yield the decision function of the model when it had one, two, ... terms.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Parameters with which the rules of a fit would have been proven, and messages about them."""
+"""Parameters with which the terms of a fit would have been proven, and messages about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from laconic.search.budget import are_countable, is_provable, longest_provable_q
 from laconic.search.results import describe_ratio, proven_percent
 from laconic.terms.formatting import format_number
 
-# Enough to see which rules a warning names, few enough to read.
+# Enough to see which terms a warning names, few enough to read.
 MAX_NUMBERS_SHOWN = 10
 
 # Numbers of thresholds that people choose, of which the largest provable one is named.
@@ -61,9 +61,9 @@ def describe_unproven(
     time_limit: float | None,
     changes: Mapping[str, Any],
 ) -> str | None:
-    """Describe the rules that a limit kept from a proof, and what to do; None if there are none.
+    """Describe the terms that a limit kept from a proof, and what to do; None if there are none.
 
-    The first `n_before` rules were reported by an earlier fit. `changes` are those that
+    The first `n_before` terms were reported by an earlier fit. `changes` are those that
     `provable_changes` found.
     """
     unproven = {
@@ -74,7 +74,7 @@ def describe_unproven(
     if not unproven:
         return None
     limits = sorted({result.status.value for result in unproven.values()})
-    # Left to "auto", it may be another one for each rule.
+    # Left to "auto", it may be another one for each term.
     node_limits = [result.node_limit for result in unproven.values() if result.node_limit]
     values = {"node_limit": max(node_limits, default=None), "time_limit": time_limit}
     stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
@@ -82,16 +82,16 @@ def describe_unproven(
     if len(unproven) == 1:
         [(number, result)] = unproven.items()
         finding = (
-            f"Search for rule {number} stopped at {stops} with objective "
+            f"Search for term {number} stopped at {stops} with objective "
             f"{format_number(result.objective_value)} and bound {format_number(result.bound)} "
             f"(ratio {proven_percent(worst) / 100}): best found, not proven optimal."
         )
     else:
         n_new = len(results) - n_before
-        rules = f"{n_new} new rules" if n_before else f"{n_new} rules"
+        terms = f"{n_new} new terms" if n_before else f"{n_new} terms"
         finding = (
-            f"{len(unproven)} of {rules} are not proven optimal: their searches stopped at {stops} "
-            f"(rules {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
+            f"{len(unproven)} of {terms} are not proven optimal: their searches stopped at {stops} "
+            f"(terms {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
             f"{describe_ratio(worst)})."
         )
     return f"{finding} {_advice(changes, limits)} search_results_ has the details."
@@ -104,13 +104,13 @@ def describe_unfinished(
     time_limit: float | None,
     changes: Mapping[str, Any],
 ) -> str | None:
-    """Describe a limit that ended a search before it found a rule; None if none did."""
+    """Describe a limit that ended a search before it found a term; None if none did."""
     if search is None:
         return None
     limit = search.status.value
     value = {"node_limit": search.node_limit, "time_limit": time_limit}[limit]
     return (
-        f"Search for rule {n_found + 1} stopped at {limit}={value} before it found a rule: there "
+        f"Search for term {n_found + 1} stopped at {limit}={value} before it found a term: there "
         f"may be more than the {n_found} found. {_advice(changes, [limit])}"
     )
 
@@ -129,17 +129,17 @@ def is_stopped(result: SearchResult) -> bool:
 
 
 def describe_changes(changes: Sequence[str], limits: Sequence[str], easier: tuple[str, str]) -> str:
-    """Describe what proves all rules; where that is not known, what to raise or to lower.
+    """Describe what proves all terms; where that is not known, what to raise or to lower.
 
     Parameters are named by the caller, as they are written in Python or on the command line.
 
     Examples
     --------
     >>> describe_changes(["max_conditions=3"], ["node_limit"], ("max_conditions", "max_thresholds"))
-    'With max_conditions=3 every rule would be proven, in seconds each.'
+    'With max_conditions=3 every term would be proven, in seconds each.'
     >>> describe_changes([], ["node_limit"], ("max_conditions", "max_thresholds"))
     'Raise node_limit, or lower max_conditions or max_thresholds.'
     """
     if changes:
-        return f"With {' or '.join(changes)} every rule would be proven, in seconds each."
+        return f"With {' or '.join(changes)} every term would be proven, in seconds each."
     return f"Raise {' or '.join(limits)}, or lower {' or '.join(easier)}."

@@ -1,4 +1,4 @@
-"""Estimators that choose the number of rules by cross-validation."""
+"""Estimators that choose the number of terms by cross-validation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from laconic.estimators.regressor import RuleBoostingRegressor
 
 
 class RuleBoostingClassifierCV(RuleBoostingClassifier):
-    """Weighted if-then rules for classes, as many as cross-validation chooses.
+    """Weighted if-then rules and slopes for classes, as many as cross-validation chooses.
 
-    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The smallest number
-    whose loss is within one standard error of the best is chosen; it is 0 if no rule improves on
+    Models of 0, 1, 2, ... terms are scored by their loss on held-out rows. The smallest number
+    whose loss is within one standard error of the best is chosen; it is 0 if no term improves on
     noise. Larger numbers are not tried once three in a row brought no smaller loss. The final model
     is fitted to all rows.
 
@@ -35,7 +35,7 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
 
     See Also
     --------
-    RuleBoostingClassifier : With a number of rules of your choice.
+    RuleBoostingClassifier : With a number of terms of your choice.
     laconic.plot.CrossValidationDisplay : Draws the losses of all sizes.
 
     Examples
@@ -44,9 +44,9 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 5, size=(200, 4))
     >>> y = np.where((X[:, 0] > 2) ^ (rng.random(200) < 0.2), "yes", "no")
-    >>> model = RuleBoostingClassifierCV().fit(X, y)
+    >>> model = RuleBoostingClassifierCV(n_terms=10).fit(X, y)
     >>> model.n_terms_, model.cv_results_["mean_loss"].round(2)
-    (1, array([0.69, 0.48, 0.51, 0.52, 0.52]))
+    (1, array([0.69, 0.48, 0.49, 0.51, 0.53]))
     """
 
     _plain = RuleBoostingClassifier
@@ -59,10 +59,10 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
 
 
 class RuleBoostingRegressorCV(RuleBoostingRegressor):
-    """Weighted if-then rules for numbers, as many as cross-validation chooses.
+    """Weighted if-then rules and slopes for numbers, as many as cross-validation chooses.
 
-    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The smallest number
-    whose loss is within one standard error of the best is chosen; it is 0 if no rule improves on
+    Models of 0, 1, 2, ... terms are scored by their loss on held-out rows. The smallest number
+    whose loss is within one standard error of the best is chosen; it is 0 if no term improves on
     noise. Larger numbers are not tried once three in a row brought no smaller loss. The final model
     is fitted to all rows.
 
@@ -76,7 +76,7 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
 
     See Also
     --------
-    RuleBoostingRegressor : With a number of rules of your choice.
+    RuleBoostingRegressor : With a number of terms of your choice.
     laconic.plot.CrossValidationDisplay : Draws the losses of all sizes.
 
     Examples
@@ -85,12 +85,12 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 5, size=(200, 4))
     >>> y = 4 * ((X[:, 0] > 2) & (X[:, 1] > 1)) + 2 * rng.normal(size=200)
-    >>> model = RuleBoostingRegressorCV().fit(X, y)
+    >>> model = RuleBoostingRegressorCV(n_terms=10).fit(X, y)
     >>> print(model)
     Prediction, 1 rule, 2 conditions:
     +0.3454 (intercept)
      +3.076 if x0 > 2 & x1 > 1
-    1 of up to 10 rules: chosen by 5-fold cross-validation, with the smallest loss.
+    1 of up to 10 terms: chosen by 5-fold cross-validation, with the smallest loss.
     """
 
     _plain = RuleBoostingRegressor

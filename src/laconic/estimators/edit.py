@@ -1,6 +1,6 @@
-"""Edits of a model: rules that are dropped, replaced, forced or locked, and what each edit costs.
+"""Edits of a model: terms that are dropped, replaced, forced or locked, and what each edit costs.
 
-Alternatives: rules that are nearly as good as one of a model, in its place.
+Alternatives: terms that are nearly as good as one of a model, in its place.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Edit:
     risk: float
     """Mean loss of the training rows, with the penalty on weights, all weights refitted."""
     loss: float
-    """Mean loss of rows that were held out, with the same rules and weights from the others."""
+    """Mean loss of rows that were held out, with the same terms and weights from the others."""
 
 
 @dataclass(frozen=True)
 class EditReport(Sequence[Edit]):
     """The history of a model, edit by edit; the first entry is the model before.
 
-    The rules are the same in every split of the cross-validation, and only their weights are
-    learned anew: rules that were chosen with all rows look a little better than they are, those
+    The terms are the same in every split of the cross-validation, and only their weights are
+    learned anew: terms that were chosen with all rows look a little better than they are, those
     before an edit as well as those after it.
     """
 
@@ -63,7 +63,7 @@ class EditReport(Sequence[Edit]):
         return len(self.edits)
 
     def __str__(self) -> str:
-        lines = [("", "rules", "risk", "cost", "held out", "cost")]
+        lines = [("", "terms", "risk", "cost", "held out", "cost")]
         before = None
         for edit in self.edits:
             costs = ("", "")
@@ -120,7 +120,7 @@ def edited(
         number: rule if rule.output is not None else rule._replace(output=rules[number - 1].output)
         for number, rule in zip(numbers, others, strict=True)
     }
-    # Boosting that keeps weights may have found a rule twice.
+    # Boosting that keeps weights may have found a term twice.
     steps: list[tuple[str, list[InitialTerm]]] = [("before", list(dict.fromkeys(rules)))]
     for number in dropped:
         old = rules[number - 1]
@@ -138,7 +138,7 @@ def edited(
     if locked is not None:
         wanted = {rules[number - 1] for number in locked} | {*exchanged.values(), *forced}
         kept = [rule for rule in kept if rule in wanted]
-        steps.append((f"{format_count(len(kept), 'rule')} kept", kept))
+        steps.append((f"{format_count(len(kept), 'term')} kept", kept))
     n_wanted = len(rules) if n_terms is None else n_terms
     changed = dataclasses.replace(
         settings,
@@ -152,7 +152,7 @@ def edited(
     found = list(dict.fromkeys(_of_term(rule, result.ensemble_) for rule in result.ensemble_))
     if len(found) != len(kept):
         n_new = len(found) - len(kept)
-        steps.append((f"completed by {format_count(n_new, 'rule')}", found))
+        steps.append((f"completed by {format_count(n_new, 'term')}", found))
     result.edits_ = EditReport(
         tuple(Edit(words, len(rules), *judge.judge(rules)) for words, rules in steps)
     )
@@ -183,7 +183,7 @@ def _numbers(name: str, given: Iterable[int], n_terms: int) -> list[int]:
     for number in numbers:
         if not is_whole(number, 1) or number > n_terms:
             raise ValueError(
-                f"{name!r} must name rules by their numbers, from 1 to {n_terms}. Got {number!r}."
+                f"{name!r} must name terms by their numbers, from 1 to {n_terms}. Got {number!r}."
             )
     return [int(number) for number in numbers]
 
@@ -193,12 +193,12 @@ def _check_apart(dropped: Iterable[int], exchanged: Iterable[int], locked: Itera
         both = sorted(set(one) & set(other))
         if both:
             raise ValueError(
-                f"A rule is dropped, replaced or locked, not two of these. Got {both[0]} twice."
+                f"A term is dropped, replaced or locked, not two of these. Got {both[0]} twice."
             )
 
 
 class _Judge:
-    """Computes what rules are worth with the best weights for them."""
+    """Computes what terms are worth with the best weights for them."""
 
     def __init__(self, model: RuleBoosting, data: TrainingData, cv: Any) -> None:
         self.data, self.ensemble = data, model.ensemble_
@@ -213,13 +213,13 @@ class _Judge:
             check_loss("An edit", risk)
 
     def text(self, rule: InitialTerm) -> str:
-        """Write a rule, with its class of three or more."""
+        """Write a term, with its class of three or more."""
         outputs = self.ensemble.outputs
         about = "" if not outputs or rule.output is None else f" for {outputs[rule.output].name}"
         return f"{form_text(rule.form)}{about}"
 
     def placed(self, rule: InitialTerm, others: Sequence[InitialTerm]) -> InitialTerm:
-        """Find the class that a rule votes for, of three or more: where it lowers the risk most."""
+        """Find the class that a term votes for, of three or more: where it lowers the risk most."""
         n_outputs = len(self.ensemble.outputs)
         if n_outputs == 0 or rule.output is not None:
             return rule
@@ -285,11 +285,11 @@ class _Judge:
 def alternatives(
     model: RuleBoosting, data: TrainingData, number: int, *, tolerance: float, max_found: int
 ) -> Alternatives:
-    """Find rules that are nearly as good; see `RuleBoosting.alternatives`."""
+    """Find terms that are nearly as good; see `RuleBoosting.alternatives`."""
     ensemble = model.ensemble_
     if not is_whole(number, 1) or number > len(ensemble):
         raise ValueError(
-            f"The rule must be named by its number, from 1 to {len(ensemble)}. Got {number!r}."
+            f"The term must be named by its number, from 1 to {len(ensemble)}. Got {number!r}."
         )
     is_tolerance = is_finite_number(tolerance) and 0 <= tolerance < 1
     require(is_tolerance, "tolerance", "a number in the range [0, 1)", tolerance)

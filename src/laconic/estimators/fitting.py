@@ -84,7 +84,7 @@ class FitRun:
         A model to go on from.
     callbacks : sequence of callable, default=()
     tasks : RuleTasks or None, default=None
-        Tells callbacks of scikit-learn about every rule.
+        Tells callbacks of scikit-learn about every term.
     stage : str, default=""
         What the fit is a part of, such as "fold 2 of 5".
     n_jobs : int or None, default=None
@@ -189,7 +189,7 @@ class FitRun:
     def boost(self, *, keeps_rules: bool) -> None:
         """Go through all rounds.
 
-        Sets: scaled; is_interrupted, if Ctrl-C ended them and there are rules to be kept.
+        Sets: scaled; is_interrupted, if Ctrl-C ended them and there are terms to be kept.
         """
         try:
             while self.advance():
@@ -201,7 +201,7 @@ class FitRun:
             self.is_interrupted = True
 
     def polished(self) -> Iterator[Step]:
-        """Exchange rules for better ones; what is done with the exchanges is left to the caller.
+        """Exchange terms for better ones; what is done with the exchanges is left to the caller.
 
         Sets: stage and number, while it goes on.
         """
@@ -222,9 +222,9 @@ class FitRun:
             self.stage, self.number = fold, None
 
     def polish(self, *, keeps_rules: bool) -> str | None:
-        """Exchange rules for better ones; returns what went wrong, in words.
+        """Exchange terms for better ones; returns what went wrong, in words.
 
-        Sets: scaled; is_interrupted, if Ctrl-C ended it and rules are kept.
+        Sets: scaled; is_interrupted, if Ctrl-C ended it and terms are kept.
         """
         step: Step | None = None
         before = self.scaled.ensemble
@@ -237,14 +237,14 @@ class FitRun:
             if not keeps_rules:
                 raise
             self.is_interrupted = True
-            return "Interrupted while polishing: exchanges of rules may still improve the model."
+            return "Interrupted while polishing: exchanges of terms may still improve the model."
         finally:
             if self.scaled.ensemble is not before:
                 self.scaled = replace(self.scaled, stages=self.rounds.stages(self.scaled))
         if step is None or step.is_stable or self.is_stopped:
             return None
         return (
-            f"Polishing ended after {MAX_ROUNDS} rounds: exchanges of rules may still improve the "
+            f"Polishing ended after {MAX_ROUNDS} rounds: exchanges of terms may still improve the "
             "model."
         )
 

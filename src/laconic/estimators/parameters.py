@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from laconic.search import SearchResult
     from laconic.terms.conditions import Condition, Query
     from laconic.terms.rules import Rule
+    from laconic.terms.slopes import Slope
 
 # The automatic penalty counts as much as this many rows.
 PSEUDO_ROWS = 10
@@ -132,7 +133,9 @@ CONDITIONS = Kind(
     "a list or tuple of Condition, a callable",
     lambda value: callable(value) or isinstance(value, list | tuple),
 )
-RULES = Kind("a list of str, Query or Rule,", lambda value: isinstance(value, list | tuple), Words)
+TERMS = Kind(
+    "a list of str, Query, Rule or Slope,", lambda value: isinstance(value, list | tuple), Words
+)
 DIRECTIONS = Kind(
     "a dict of features to -1, 0 or 1, or to one class with such a number, an array of numbers,",
     lambda value: isinstance(value, Mapping) or is_list(value),
@@ -198,13 +201,13 @@ class Parameters(TypedDict, total=False):
         power, where the size is 1 plus its number of conditions. 0 judges terms by their gain
         alone, as the published algorithm does.
     strategy : {"joint", "stagewise", "polished", "global"}
-        How rules are found. "joint" adds the rule that improves the model most when all weights are
-        refitted, and refits them. "stagewise" is the published algorithm, in which the rules found
-        before keep their weights. "polished" is "joint", and then replaces rules by better ones.
+        How terms are found. "joint" adds the term that improves the model most when all weights are
+        refitted, and refits them. "stagewise" is the published algorithm, in which the terms found
+        before keep their weights. "polished" is "joint", and then replaces terms by better ones.
         "global" is "polished" from two different starts, keeps the better model, and proves how
         close it is to the best possible one.
 
-        "polished" replaces one rule at a time, given all others, while the penalised loss
+        "polished" replaces one term at a time, given all others, while the penalised loss
         decreases. With the squared loss, and if all searches end with a proof, no single
         replacement improves the final model; with other losses, none does to second order. The
         second start of "global" is the solution of the convex problem over all rules, reduced to
@@ -242,7 +245,7 @@ class Parameters(TypedDict, total=False):
         None sets no limit.
 
         "auto" is between 20 and 20,000 nodes, fewer for larger tables. A ``ConvergenceWarning`` at
-        the end of the fit names the rules that are not proven.
+        the end of the fit names the terms that are not proven.
     time_limit : float or None
         Stop the search for a rule after this number of seconds, for all classes together. The model
         then depends on the speed of the machine.
@@ -276,18 +279,19 @@ class Parameters(TypedDict, total=False):
     conditions : list or tuple of Condition, callable or None
         The conditions that rules may consist of, if you know them, such as the cut-offs of your
         field. A callable is given the training table, as it was passed to `fit`, and returns them.
-        The parameters from `max_thresholds` to here then have no effect. None makes the conditions
-        from the table.
+        The parameters from `max_thresholds` to here then have no effect on rules. None makes the
+        conditions from the table.
     monotonic_cst : dict, array-like of shape (n_features,) or None
         Features with which predictions may only rise (1) or only fall (-1).
 
         They are given by name or position, or as an entry for every feature, which is 0 for those
         that are free. A condition ``x > t`` on a feature with 1 is then used in rules of positive
-        weight only, ``x <= t`` in rules of negative weight only, and refits keep the signs: the
-        model is monotone in such a feature, whatever the other features are. Missing values have no
-        place in the order; rules of either sign may test whether a value is missing. The features
-        must have an order: numbers or booleans. Of three or more classes, the probability of the
-        last one rises or falls, or that of the class in ``{"age": {"ill": 1}}``.
+        weight only, ``x <= t`` in rules of negative weight only, slopes of it have positive
+        weights, and refits keep the signs: the model is monotone in such a feature, whatever the
+        other features are. Missing values have no place in the order; rules of either sign may test
+        whether a value is missing. The features must have an order: numbers or booleans. Of three
+        or more classes, the probability of the last one rises or falls, or that of the class in
+        ``{"age": {"ill": 1}}``.
     interaction_cst : {"pairwise", "no_interactions"}, list of sets of features or None
         Features that a rule may use together: any two ("pairwise"), no two ("no_interactions"), or
         those of one of several sets. Features in no set form one more set.
@@ -295,24 +299,24 @@ class Parameters(TypedDict, total=False):
         With ``[{"x"}]``, a rule uses x alone or not at all; with ``[{"x", "z"}, {"y", "z"}]``, a
         rule never uses both x and y.
     feature_costs : dict of features to float or None
-        What a rule must gain to use a feature, in units of the mean loss. No rule uses a feature
+        What a term must gain to use a feature, in units of the mean loss. No term uses a feature
         whose cost is infinite.
 
-        Each feature counts once per rule. The rule that is found is the best one after costs.
+        Each feature counts once per term. The term that is found is the best one after costs.
         ``{"x": np.inf}`` excludes x.
     weight_signs : {"both", "positive", "negative"}
-        Signs that the weights of rules may have. The intercept may have any sign.
-    initial_terms : list of str, Query, Rule or pair, or None
-        Rules that the model must contain, written as models print them, such as ``'age > 65 & sex
+        Signs that the weights of terms may have. The intercept may have any sign.
+    initial_terms : list of str, Query, Rule, Slope or pair, or None
+        Terms that the model must contain, written as models print them, such as ``'age > 65 & sex
         == "f"'``.
 
-        They come first and are never replaced; the other rules are found given these. Their weights
+        They come first and are never replaced; the other terms are found given these. Their weights
         are the best ones, which are 0 where constraints allow no other weight; with
-        strategy="stagewise", a `Rule` keeps its own weight. Of three or more classes, a rule votes
-        for the class for which it gains most, unless it is given as a pair of a rule and a class.
-        Their certificates compare them with the best rule in their place.
-    excluded_terms : list of str, Query or Rule, or None
-        Rules that the model must not contain, nor others that cover the same training rows.
+        strategy="stagewise", a `Rule` keeps its own weight. Of three or more classes, a term votes
+        for the class for which it gains most, unless it is given as a pair of a term and a class.
+        Their certificates compare them with the best term in their place.
+    excluded_terms : list of str, Query, Rule or Slope, or None
+        Terms that the model must not contain, nor rules that cover the same training rows.
 
         With an intercept that is refitted, rules that cover exactly the other rows are excluded
         too.
@@ -325,17 +329,17 @@ class Parameters(TypedDict, total=False):
         scikit-learn, or an iterable of pairs of row positions, for training and for validation, can
         keep related rows together: ``list(GroupKFold(5).split(X, y, groups))``.
     warm_start : bool
-        Whether `fit` adds rules to those of the previous fit, until there are `n_terms`.
+        Whether `fit` adds terms to those of the previous fit, until there are `n_terms`.
     on_interrupt : {"raise", "keep"}
-        What Ctrl-C does: "keep" ends the fit and keeps the rules found so far.
+        What Ctrl-C does: "keep" ends the fit and keeps the terms found so far.
     callback : callable or None
-        Called with a :class:`FitProgress` after every rule and up to twenty times a second during a
-        search. A true return value ends the fit and keeps the rules found so far.
+        Called with a :class:`FitProgress` after every term and up to twenty times a second during a
+        search. A true return value ends the fit and keeps the terms found so far.
     n_jobs : int or None
         Number of threads of the optimal search; -1 uses all processors. The model is the same for
         any number.
     verbose : int
-        1 prints rules as they are found, and the progress of long searches.
+        1 prints terms as they are found, and the progress of long searches.
     """
 
     slopes: Annotated[bool, Parameter(True, BOOL)]
@@ -387,9 +391,9 @@ class Parameters(TypedDict, total=False):
         Parameter(None, COSTS.or_none(), "cost", words="Write costs as mri=0.01."),
     ]
     weight_signs: Annotated[Signs, Parameter("both", _choice(Signs))]
-    initial_terms: Annotated[Sequence[Any] | None, Parameter(None, RULES.or_none())]
+    initial_terms: Annotated[Sequence[Any] | None, Parameter(None, TERMS.or_none())]
     excluded_terms: Annotated[
-        "Sequence[str | Query | Rule] | None", Parameter(None, RULES.or_none())
+        "Sequence[str | Query | Rule | Slope] | None", Parameter(None, TERMS.or_none())
     ]
     fit_intercept: Annotated[bool, Parameter(True, BOOL)]
     on_interrupt: Annotated[OnInterrupt, Parameter("raise", _choice(OnInterrupt, None))]
@@ -409,7 +413,7 @@ ClassWeight: TypeAlias = Annotated[
 
 
 class RegressorParameters(Parameters, total=False):
-    """Those of an estimator for numbers, of a given number of rules."""
+    """Those of an estimator for numbers, of a given number of terms."""
 
     warm_start: Annotated[bool, Parameter(False, BOOL._replace(option=None))]
 
@@ -421,13 +425,13 @@ class ClassifierParameters(RegressorParameters, total=False):
 
 
 class RegressorCVParameters(Parameters, total=False):
-    """Those of an estimator that chooses the number of rules."""
+    """Those of an estimator that chooses the number of terms."""
 
     cv: Annotated[Any, Parameter(DEFAULT_FOLDS, FOLDS.or_none())]
 
 
 class ClassifierCVParameters(RegressorCVParameters, total=False):
-    """Those of an estimator for classes that chooses the number of rules."""
+    """Those of an estimator for classes that chooses the number of terms."""
 
     class_weight: ClassWeight
 
@@ -544,9 +548,9 @@ class Refusal(NamedTuple):
 
 
 REFUSALS = (
-    Refusal("warm_start", "strategy", "global", "which exchanges all rules"),
+    Refusal("warm_start", "strategy", "global", "which exchanges all terms"),
     *(
-        Refusal(name, "strategy", "global", "which compares with all rules")
+        Refusal(name, "strategy", "global", "which compares with all terms")
         for name in (*CONSTRAINTS, "initial_terms", "excluded_terms")
     ),
 )
@@ -554,29 +558,30 @@ REFUSALS = (
 
 ATTRIBUTES = """\
 ensemble_ : RuleEnsemble
-    The model: a sequence of rules, each with a query and a weight.
+    The model: a sequence of terms. A rule has a query and a weight, a slope a feature, two ends and
+    a weight.
 search_results_ : list of SearchResult
-    A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
+    A certificate per term: objective value, bound, approximation ratio, nodes and seconds.
 unfinished_search_ : SearchResult or None
-    The search for one more rule, if a limit stopped it before it found any.
+    The search for one more term, if a limit stopped it before it found any.
 l2_regularization_ : float
     The penalty in use.
 certificate_ : EnsembleCertificate
     With ``strategy="global"``: how close the model comes to the best possible one on its rows.
 settings_ : Settings
-    Everything that determines the model, as plain values: which rules were searched, how, and
+    Everything that determines the model, as plain values: which terms were searched, how, and
     under which constraints. Files have it as well.
 provable_with_ : dict
     Parameters each of which, changed alone, would have let every search end with a proof, in
     seconds. Empty if no limit stopped one, or where none is known; not in loaded models.
 stages_ : tuple of RuleEnsemble
-    The model when it had 0, 1, 2, ... rules. If weights are refitted, they were different then.
-    Once rules have been polished, its first 0, 1, 2, ... rules, with the best weights for these.
+    The model when it had 0, 1, 2, ... terms. If weights are refitted, they were different then.
+    Once terms have been polished, its first 0, 1, 2, ... terms, with the best weights for these.
 rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
 feature_importances_ : ndarray of shape (n_features,)
     Mean absolute Shapley values of the features over the training rows, divided by their sum; all 0
-    if there are no rules.
+    if there are no terms.
 task_ : Task
     What the model is for: the loss, the classes if there are any, metrics and words.
 loss_ : Loss
@@ -590,7 +595,7 @@ feature_names_in_ : ndarray of shape (n_features,)
 
 CV_ATTRIBUTES = """\
 n_terms_ : int
-    The number of rules that was chosen.
+    The number of terms that was chosen.
 cv_results_ : dict of str to ndarray of shape (n_sizes,)
     Results for every size that was tried: ``n_terms``, from 0 on; ``n_conditions``, mean over the
     splits; ``mean_loss`` on held-out rows; ``standard_error`` of its difference to the smallest

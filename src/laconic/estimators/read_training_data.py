@@ -157,7 +157,7 @@ def _check_parts(settings: Settings) -> None:
 def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Term] = ()) -> TrainingData:
     """Reduce a long table in memory; others, and those of streams, stay as they are.
 
-    Rows are also distinguished by the rules of a model that a fit continues.
+    Rows are also distinguished by the terms of a model that a fit continues.
     """
     if data.candidates is not None or data.table.n_rows < LONG_TABLE:
         return data
@@ -243,7 +243,7 @@ def _texts(estimator: RuleBoosting) -> list[Any]:
 
 
 def _condition_options(settings: Settings, fitted: Iterable[Term]) -> ConditionOptions:
-    """List what distinguishes rows: candidates, rules of a model, and given rules."""
+    """List what distinguishes rows: candidates, terms of a model, and given terms."""
     forms = [*map(form_of, fitted), *(term.form for term in settings.initial_terms)]
     queries = [form for form in (*forms, *settings.excluded_terms) if isinstance(form, Query)]
     return ConditionOptions(

@@ -14,10 +14,11 @@ from laconic.models.tasks import Regression
 
 
 class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
-    """Additive ensemble of weighted if-then rules for numbers.
+    """Additive ensemble of weighted if-then rules and slopes for numbers.
 
-    The prediction for a row is a constant plus the weights of the rules that cover it. Every rule
-    is the best one given those before it, unless its certificate says otherwise.
+    The prediction for a row is a constant, plus the weights of the rules that cover it, plus what
+    slopes add there. Every term is the best one given those before it, unless its certificate says
+    otherwise.
 
     Parameters
     ----------

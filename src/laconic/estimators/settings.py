@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str]) -> Settings:
-    """Read parameters as plain values; rules and constraints follow in `with_terms`."""
+    """Read parameters as plain values; terms and constraints follow in `with_terms`."""
     given = estimator.conditions
     if given is not None:
         given = given(X) if callable(given) else given
@@ -51,7 +51,7 @@ def _plain(value: Any, kind: str) -> Any:
 
 
 def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) -> Settings:
-    """Add constraints, and the rules that a model must or must not have."""
+    """Add constraints, and the terms that a model must or must not have."""
     names = data.table.feature_names
     constraints = read_constraints(
         names,

@@ -65,8 +65,8 @@ def _predicted(
     """Yield the columns of a part that are kept, and its predictions."""
     ensemble, task = model.ensemble_, model.task_
     for name in ensemble.used_features:
-        source.require(name, "feature of a rule")
-    # A model without rules needs a column nevertheless, to count its rows.
+        source.require(name, "feature of a term")
+    # A model without terms needs a column nevertheless, to count its rows.
     columns = [*dict.fromkeys([*ensemble.used_features, *keep_columns])]
     for part in source.parts(columns or source.column_names[:1]):
         frame = nw.from_native(part, eager_only=True)

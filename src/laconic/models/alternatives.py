@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from laconic.terms.conditions import Query
-from laconic.terms.slopes import Slope
 from laconic.terms.formatting import format_percent
+from laconic.terms.slopes import Slope
 
 
 @dataclass(frozen=True)

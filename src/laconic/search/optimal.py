@@ -116,7 +116,7 @@ def search_optimal(
                 problem, limits, partial(search_optimal, callback=callback, **options)
             )
         branching = "conditions" if is_decided and problem.n_components == 0 else chosen
-        if branching == "tables":
+        if branching == "tables" and problem.n_components == 0:
             n_tried = nodes_of_first_try(problem.extents, limits.max_conditions)
     node_limit = resolve_node_limit(limits, problem.extents, branching)
     cutoff = None

@@ -17,34 +17,49 @@ constexpr double share_of_least = 1e-3;
 
 }  // namespace
 
-Problem discounted(const Problem& problem, const BitSet& set) {
-    const RefittedTerms& refitted = problem.refitted;
-    std::vector<double> in_set(refitted.cell_hessians.size());
+DiscountedRows::DiscountedRows(const Problem& problem)
+    : problem_(problem), in_set_(problem.refitted.cell_hessians.size()) {
+    double total = 0.0;
+    for (const Statistics& row : problem.rows) total += row.hessian;
+    unit_ = std::ldexp(1.0, std::ilogb(std::max(total, 1e-290)) - 51);
+}
+
+std::span<const Statistics> DiscountedRows::of(const BitSet& set) {
+    const RefittedTerms& refitted = problem_.refitted;
     const auto for_each_part = [&](std::size_t row, auto&& visit) {
         for (std::size_t k = refitted.first_part[row]; k < refitted.first_part[row + 1]; ++k)
             visit(refitted.parts[k]);
     };
     set.for_each([&](std::size_t row) {
         for_each_part(row,
-                      [&](const RefittedTerms::Part& part) { in_set[part.cell] += part.hessian; });
+                      [&](const RefittedTerms::Part& part) { in_set_[part.cell] += part.hessian; });
     });
-    Problem result{problem.extents, problem.rows, problem.l2_regularization};
-    result.sign = problem.sign;
-    double total = 0.0;
-    for (const Statistics& row : problem.rows) total += row.hessian;
-    const double unit = std::ldexp(1.0, std::ilogb(std::max(total, 1e-290)) - 51);
-    const double share = problem.l2_regularization > 0.0 ? 0.0 : share_of_least;
+    const double share = problem_.l2_regularization > 0.0 ? 0.0 : share_of_least;
+    rows_.clear();
     set.for_each([&](std::size_t row) {
         double left = 0.0;
         for_each_part(row, [&](const RefittedTerms::Part& part) {
             if (part.hessian == 0.0) return;
-            const double rest = 1.0 - in_set[part.cell] / refitted.cell_hessians[part.cell];
+            const double rest = 1.0 - in_set_[part.cell] / refitted.cell_hessians[part.cell];
             left += part.hessian * std::max(rest - discount_slack, 0.0);
         });
-        double& hessian = result.rows[row].hessian;
-        hessian = left * (1.0 - share) + hessian * RefittedTerms::least_left * share;
-        hessian = std::floor(hessian / unit) * unit;
+        Statistics sums = problem_.rows[row];
+        sums.hessian = left * (1.0 - share) + sums.hessian * RefittedTerms::least_left * share;
+        sums.hessian = std::floor(sums.hessian / unit_) * unit_;
+        rows_.push_back(sums);
     });
+    set.for_each([&](std::size_t row) {
+        for_each_part(row, [&](const RefittedTerms::Part& part) { in_set_[part.cell] = 0.0; });
+    });
+    return rows_;
+}
+
+Problem discounted(const Problem& problem, const BitSet& set) {
+    Problem result{problem.extents, problem.rows, problem.l2_regularization};
+    result.sign = problem.sign;
+    DiscountedRows rows(problem);
+    auto next = rows.of(set).begin();
+    set.for_each([&](std::size_t row) { result.rows[row] = *next++; });
     return result;
 }
 

@@ -1,9 +1,14 @@
 #include "librulesearch/tables/branching.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include "librulesearch/problem/discounted.hpp"
 
 namespace rulesearch::tables {
 namespace {
@@ -13,6 +18,10 @@ constexpr std::size_t max_unpaired = 3;
 constexpr double max_paired_bins = 20.0;
 // Tables that take more, by conditions that may come first, are worth being divided.
 constexpr double max_work_per_child = 1e6;
+// Where few pairs are ruled out, dividing them is worth it only if tables are too large.
+constexpr double max_work = 1e300;
+constexpr std::size_t sampled_pairs = 200;
+constexpr double max_share = 0.4;
 // Larger parts are looked at axis by axis: by several workers, and with a look at the clock.
 constexpr double max_work_at_once = 3e7;
 
@@ -62,6 +71,11 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
         }
         columns = parent.later_partners(node.index);
     }
+    if (!problem_.refitted.empty()) {
+        localize_jointly(*local, columns, value, interrupt, counters);
+        if (local->n_conditions <= max_scanned) local->make_axes(features_, local->columns);
+        return local;
+    }
     const auto make_axes = [&](const BitSet& kept, double max_joined_bins) {
         local->axes = tables::make_axes(features_, local->rows, kept,
                                         static_cast<std::size_t>(max_joined_bins), false);
@@ -93,18 +107,75 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
     return local;
 }
 
+void Brancher::localize_jointly(LocalProblem& local, BitSet columns, double value,
+                                const Interrupt& interrupt, Counters& counters) const {
+    const std::size_t n_columns = problem_.extents.n_columns();
+    DiscountedRows discounted(problem_);
+    // At a discount the joint objective is a stagewise one, or less: what prices rule out among the
+    // rows of some conditions is in no query that has them.
+    const auto is_possible = [&](const BitSet& rows) {
+        const std::span<const Statistics> left = discounted.of(rows);
+        counters.n_table_rows += left.size();
+        return may_hold({left, problem_.l2_regularization, local.n_conditions, value}, kernels_);
+    };
+    const BitSet prefix = problem_.extents.extent_of(local.prefix);
+    std::vector<std::uint32_t> kept;
+    std::vector<BitSet> extents;
+    columns.for_each([&](std::size_t column) {
+        BitSet rows = problem_.extents.extent(column);
+        rows &= prefix;
+        if (interrupt.is_requested() || !is_possible(rows)) return;
+        kept.push_back(static_cast<std::uint32_t>(column));
+        extents.push_back(std::move(rows));
+    });
+    local.columns = BitSet(n_columns);
+    for (const std::uint32_t column : kept) local.columns.insert(column);
+    if (local.n_conditions <= max_unpaired) return;
+    const AllowedPairs inherited = local.allowed_pairs();
+    const auto is_possible_pair = [&](std::size_t a, std::size_t b) {
+        BitSet rows = extents[a];
+        rows &= extents[b];
+        return is_possible(rows);
+    };
+    // Where a sample says that most of them stay, pairs are not worth it.
+    const std::size_t n_pairs = kept.size() * (kept.size() + 1) / 2;
+    std::size_t n_tried = 0, n_found = 0;
+    for (std::size_t a = 0, pair = 0; a < kept.size(); ++a) {
+        for (std::size_t b = 0; b < a; ++b, ++pair) {
+            if (pair * sampled_pairs / n_pairs == (pair + 1) * sampled_pairs / n_pairs) continue;
+            if (!inherited(kept[a], kept[b])) continue;
+            ++n_tried;
+            if (is_possible_pair(a, b)) ++n_found;
+        }
+    }
+    const bool is_tested = static_cast<double>(n_found) < max_share * static_cast<double>(n_tried);
+    std::vector<std::array<std::uint32_t, 2>> pairs;
+    for (std::size_t a = 0; a < kept.size() && !interrupt.is_requested(); ++a) {
+        pairs.push_back({kept[a], kept[a]});
+        for (std::size_t b = 0; b < a; ++b) {
+            if (!inherited(kept[a], kept[b]) || (is_tested && !is_possible_pair(a, b))) continue;
+            pairs.push_back({kept[a], kept[b]});
+            pairs.push_back({kept[b], kept[a]});
+        }
+    }
+    local.pairs = std::make_shared<PairGraph>(n_columns, pairs);
+    local.has_few_pairs = is_tested;
+}
+
 std::shared_ptr<LocalProblem> Brancher::divide(const Node& node, const Goal& goal,
                                                const Interrupt& interrupt,
                                                Expansion& expansion) const {
     auto local = localize(node, goal.threshold(), interrupt, expansion.counters);
     if (goal.approximation_factor < 1.0)
         expansion.note_pruned(goal.unproven(goal.value / goal.approximation_factor));
-    if (interrupt.is_requested() || local->axes.empty()) return nullptr;
-    const double work = local->n_conditions > max_scanned
-                            ? std::numeric_limits<double>::infinity()
-                            : scan_work(local->rows.size(), local->axes, local->n_conditions);
+    const bool is_scanned = local->n_conditions <= max_scanned;
+    if (interrupt.is_requested() || (is_scanned && local->axes.empty())) return nullptr;
+    const double work = is_scanned ? scan_work(local->rows.size(), local->axes, local->n_conditions,
+                                               problem_.refitted.n_components)
+                                   : std::numeric_limits<double>::infinity();
     const auto n_children = static_cast<double>(local->pairs ? local->pairs->columns().size() : 0);
-    if (local->n_conditions > max_unpaired && work > max_work_per_child * n_children) {
+    const double least_work = local->has_few_pairs ? max_work_per_child * n_children : max_work;
+    if (local->n_conditions > max_unpaired && work > least_work) {
         add_columns(node, local, goal, expansion);
         return nullptr;
     }

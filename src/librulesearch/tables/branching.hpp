@@ -20,7 +20,7 @@ class Brancher {
         : problem_(problem), features_(features), kernels_(kernels) {}
 
     /// Adds children to the expansion that hold all queries of a node that may be good enough, but
-    /// for those of up to three conditions. Or gives them back, to be looked at at once.
+    /// for those of up to three conditions, or of one under the joint objective. Or gives them back, to be looked at at once.
     std::shared_ptr<LocalProblem> divide(const Node& node, const Goal& goal,
                                          const Interrupt& interrupt, Expansion& expansion) const;
 
@@ -28,6 +28,9 @@ class Brancher {
     /// Rows and columns of a node, without those that cannot be part of a good query.
     std::shared_ptr<LocalProblem> localize(const Node& node, double value,
                                            const Interrupt& interrupt, Counters& counters) const;
+    /// The same under the joint objective. Sets: columns, pairs.
+    void localize_jointly(LocalProblem& local, BitSet columns, double value,
+                          const Interrupt& interrupt, Counters& counters) const;
     void add_columns(const Node& node, const std::shared_ptr<LocalProblem>& local, const Goal& goal,
                      Expansion& expansion) const;
     void add_axes(const Node& node, const std::shared_ptr<LocalProblem>& local, const Goal& goal,

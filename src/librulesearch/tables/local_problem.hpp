@@ -30,6 +30,7 @@ struct LocalProblem {
     BitSet columns;                     // that further conditions may be of
     std::vector<Axis> axes;
     std::shared_ptr<const PairGraph> pairs;  // that a query may have; or none
+    bool has_few_pairs = true;               // whether bounds have ruled out most of them
     std::array<SlopeRange, 2> slopes = {};   // see Question
     /// By column, if queries are divided by their first one: which one that is.
     std::vector<std::uint32_t> ranks;

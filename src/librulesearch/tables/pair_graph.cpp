@@ -23,7 +23,7 @@ double at_ends(double value, double factor) { return value * 2.0 / (factor + 1.0
 /// Prices of rows, for sums of gradients of one sign.
 class Pricing {
   public:
-    Pricing(const Question& question, double sign, const Kernels& kernels)
+    Pricing(const Question& question, double sign, const Kernels& kernels, bool has_rows = true)
         : question_(question), kernels_(kernels) {
         for (const Statistics& row : question.rows) {
             gradients_.push_back(sign * row.gradient);
@@ -31,7 +31,7 @@ class Pricing {
         }
         range_ = question.slopes[sign < 0.0];
         has_slopes_ = narrow_slopes();
-        if (has_slopes_) price_rows();
+        if (has_slopes_ && has_rows) price_rows();
     }
 
     /// Whether there are slopes that matter; only then there are prices.
@@ -239,6 +239,12 @@ bool Question::has_prices() const {
     return value > 0.0 && std::all_of(rows.begin(), rows.end(), [&](const Statistics& row) {
                return l2_regularization > 0.0 || row.hessian > 0.0 || row.gradient == 0.0;
            });
+}
+
+bool may_hold(const Question& question, const Kernels& kernels) {
+    if (!question.has_prices()) return true;
+    return Pricing(question, 1.0, kernels, false).has_slopes() ||
+           Pricing(question, -1.0, kernels, false).has_slopes();
 }
 
 BitSet possible_columns(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,

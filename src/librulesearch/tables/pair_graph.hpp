@@ -36,6 +36,10 @@ struct Question {
     bool has_prices() const;
 };
 
+/// Whether some set among the rows may be worth the value: at a slope, all rows of positive prices
+/// together are worth enough. O(rows).
+bool may_hold(const Question& question, const Kernels& kernels);
+
 /// Columns that a query may have; the slopes become narrower. All others are proven not to occur,
 /// by the argument of the pair graph for single conditions. O(rows * axes).
 BitSet possible_columns(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,

@@ -25,6 +25,8 @@ constexpr double share_of_columns = 0.05;
 // What a bound from sorted rows costs for each of them, with room: such bounds are made where they
 // do not count next to the tables.
 constexpr double work_per_entry = 500.0;
+// More work for four conditions is worth the bounds of pairs of them.
+constexpr double max_work_undivided = 3e7;
 
 /// See BestFirst.
 class Branching : public OptionalHooks<Node> {
@@ -48,33 +50,18 @@ class Branching : public OptionalHooks<Node> {
         if (beam_width_ > 0)
             extend_beam(problem_, limits_, kernels_, beam_width_, incumbent, beam_counters,
                         interrupt);
+        if (problem_.refitted.empty() || limits_.max_conditions <= n_short) return;
+        // Queries that are divided by their first condition have another one.
+        for (std::size_t column = 0; column < problem_.extents.n_columns(); ++column) {
+            const auto [value, sums] = problem_.worth(problem_.extents.extent(column));
+            if (sums.coverage >= limits_.min_coverage) incumbent.offer(value, {column});
+        }
     }
 
     std::vector<Node> roots(double bound, const Incumbent& incumbent) const {
-        std::vector<Node> roots;
-        if (bound <= 0.0) return roots;  // no row pulls
-        const BitSet all_columns(problem_.extents.n_columns(), true);
-        // Prices of pairs say little where terms imitate most of a set.
-        const bool looks_at_all = !problem_.refitted.empty();
-        const std::size_t n_looked_at =
-            looks_at_all ? limits_.max_conditions : std::min(limits_.max_conditions, n_short);
-        auto local = std::make_shared<LocalProblem>(everything(problem_, n_looked_at));
-        local->make_axes(features_, all_columns);
-        if (local->axes.empty()) return roots;
-        std::vector<double> bounds = axis_bounds(*local, bound, incumbent.wanted());
-        if (limits_.max_conditions > n_looked_at) {
-            // Short queries first: the best of them is an incumbent that rules out pairs.
-            bound = *std::max_element(bounds.begin(), bounds.end());
-            std::fill(bounds.begin(), bounds.end(), bound);
-        }
-        for (std::size_t axis = 0; axis < local->axes.size(); ++axis)
-            roots.push_back({bounds[axis], 0, local, Part::axis, axis});
-        if (limits_.max_conditions > n_looked_at)
-            roots.push_back(
-                {bound, 0,
-                 std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions)),
-                 Part::all, 0});
-        return roots;
+        if (bound <= 0.0) return {};  // no row pulls
+        return problem_.refitted.empty() ? stagewise_roots(bound, incumbent)
+                                         : joint_roots(bound, incumbent);
     }
 
     Goal goal(const Incumbent& incumbent) const {
@@ -99,28 +86,85 @@ class Branching : public OptionalHooks<Node> {
     const void* group(const Node& node) const { return node.local.get(); }
 
   private:
-    /// By axis: no query with a condition on it is worth more, or more than the incumbent.
-    std::vector<double> axis_bounds(const LocalProblem& local, double bound, double value) const {
+    std::vector<Node> stagewise_roots(double bound, const Incumbent& incumbent) const {
+        const std::size_t n_looked_at = std::min(limits_.max_conditions, n_short);
+        auto local = std::make_shared<LocalProblem>(everything(problem_, n_looked_at));
+        local->make_axes(features_, BitSet(problem_.extents.n_columns(), true));
+        if (local->axes.empty()) return {};
         const std::size_t n_columns = problem_.extents.n_columns();
-        const Question question{local.sums, problem_.l2_regularization, limits_.max_conditions,
-                                value * (1.0 - problem_.slack())};
+        const Question question{local->sums, problem_.l2_regularization, limits_.max_conditions,
+                                incumbent.wanted() * (1.0 - problem_.slack())};
         std::vector<double> of_columns(n_columns, bound);
-        if (problem_.refitted.empty() && question.has_prices()) {
-            of_columns = column_bounds(question, local.axes, n_columns, kernels_);
-        } else if (work_per_entry * static_cast<double>(local.rows.size() * n_columns) <
-                   scan_work(local.rows.size(), local.axes, local.n_conditions,
-                             problem_.refitted.n_components)) {
-            for (std::size_t column = 0; column < n_columns; ++column)
-                of_columns[column] = bound_within(problem_, problem_.extents.extent(column));
+        if (question.has_prices()) {
+            of_columns = column_bounds(question, local->axes, n_columns, kernels_);
+        } else if (is_worth_bounds(*local)) {
+            of_columns = bounds_within();
         }
+        std::vector<Node> roots = axis_nodes(local, bound, of_columns);
+        if (limits_.max_conditions > n_looked_at) {
+            // Short queries first: the best of them is an incumbent that rules out pairs.
+            bound = std::max_element(roots.begin(), roots.end())->bound;
+            for (Node& root : roots) root.bound = bound;
+            roots.push_back(node_of_all(bound));
+        }
+        return roots;
+    }
+
+    /// All sets are looked at, but for those with conditions of which no set is good enough.
+    std::vector<Node> joint_roots(double bound, const Incumbent& incumbent) const {
+        if (limits_.max_conditions > max_scanned) return {node_of_all(bound)};
+        auto local = std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions));
+        local->make_axes(features_, local->columns);
+        std::vector<double> of_columns(problem_.extents.n_columns(), bound);
+        if (is_worth_bounds(*local)) {
+            of_columns = bounds_within();
+            BitSet kept(of_columns.size());
+            for (std::size_t column = 0; column < of_columns.size(); ++column)
+                if (of_columns[column] >= incumbent.wanted() * (1.0 - problem_.slack()))
+                    kept.insert(column);
+            local->make_axes(features_, kept);
+            local->columns = std::move(kept);
+        }
+        if (limits_.max_conditions > n_short && work_of(*local) > max_work_undivided)
+            return {node_of_all(bound)};
+        return axis_nodes(local, bound, of_columns);
+    }
+
+    Node node_of_all(double bound) const {
+        return {bound, 0,
+                std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions)),
+                Part::all, 0};
+    }
+
+    double work_of(const LocalProblem& local) const {
+        return scan_work(local.rows.size(), local.axes, local.n_conditions,
+                         problem_.refitted.n_components);
+    }
+
+    bool is_worth_bounds(const LocalProblem& local) const {
+        const std::size_t n_entries = local.rows.size() * problem_.extents.n_columns();
+        return work_per_entry * static_cast<double>(n_entries) < work_of(local);
+    }
+
+    /// By column: no query with it is worth more.
+    std::vector<double> bounds_within() const {
         std::vector<double> bounds;
-        for (const Axis& axis : local.axes) {
+        for (std::size_t column = 0; column < problem_.extents.n_columns(); ++column)
+            bounds.push_back(bound_within(problem_, problem_.extents.extent(column)));
+        return bounds;
+    }
+
+    /// A node for each axis: no query with a condition on it is worth more than they are.
+    static std::vector<Node> axis_nodes(const std::shared_ptr<const LocalProblem>& local,
+                                        double bound, const std::vector<double>& of_columns) {
+        std::vector<Node> nodes;
+        for (const Axis& axis : local->axes) {
             double largest = 0.0;
             for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
                 largest = std::max(largest, of_columns[axis.columns[mask][0]]);
-            bounds.push_back(std::min(largest, bound));
+            nodes.push_back({std::min(largest, bound), 0, local, Part::axis, nodes.size()});
         }
-        return bounds;
+        return nodes;
     }
 
     const Problem& problem_;
@@ -135,8 +179,7 @@ class Branching : public OptionalHooks<Node> {
 
 double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components) {
     const double infinite = std::numeric_limits<double>::infinity();
-    if (n_conditions > max_conditions || (n_components > 0 && n_conditions > max_joint_conditions))
-        return infinite;
+    if (n_conditions > max_conditions) return infinite;
     const std::vector<Feature> features = find_features(extents);
     LocalProblem local;
     local.rows.resize(extents.n_distinct_rows());
@@ -150,7 +193,7 @@ double work(const Extents& extents, std::size_t n_conditions, std::size_t n_comp
         std::max(1.0, share_of_columns * static_cast<double>(extents.n_columns()));
     double result = work_at_once(std::min(n_conditions, max_scanned));
     // Where tables would be too large, queries are divided by their first condition.
-    if (n_components == 0 && n_conditions > n_short && result == infinite)
+    if (n_conditions > n_short && result == infinite)
         result = n_first * work_at_once(n_short);
     return n_conditions > max_scanned ? n_first * result : result;
 }

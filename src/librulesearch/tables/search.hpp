@@ -9,15 +9,13 @@
 
 namespace rulesearch::tables {
 
-/// No query may have more. Under the joint objective all of them are looked at, and may have one
-/// less.
+/// No query may have more.
 inline constexpr std::size_t max_conditions = 5;
-inline constexpr std::size_t max_joint_conditions = 4;
 
 /// What a search for up to that many conditions costs, known before it starts: rows that are added
 /// to tables, their cells, and sets of rows that are looked at, the more the more components there
 /// are of what terms imitate. An upper bound for four conditions, of which many are ruled out in
-/// pairs by the stagewise objective. For five it is an estimate, as it is the gradients that decide
+/// pairs. For five it is an estimate, as it is the gradients that decide
 /// how many are ruled out; so it is for four if a single table would be too large. Infinite if
 /// queries are too long, or tables too large that cannot be divided.
 double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components = 0);

@@ -78,7 +78,8 @@ def draw_round(seed: int, n_outputs: int | None = None) -> DrawnRound:
     constraints = None
     kind = rng.choice(["none", "none", "signs", "monotone", "costs"])
     if kind == "signs":
-        constraints = read_constraints(names, weight_signs=str(rng.choice(["positive", "negative"])))
+        sign = str(rng.choice(["positive", "negative"]))
+        constraints = read_constraints(names, weight_signs=sign)
     elif kind == "monotone" and n_outputs == 1:
         constraints = read_constraints(names, monotonic_cst={0: int(rng.choice([-1, 1]))})
     elif kind == "costs":
@@ -97,7 +98,7 @@ def draw_round(seed: int, n_outputs: int | None = None) -> DrawnRound:
         constraints=constraints,
         brevity=float(rng.choice([0.0, 0.5, 1.0, 2.0])),
         beats_chance=bool(rng.random() < 0.2),
-        relaxation=float(rng.choice([0.01, 1.0])),
+        relief=float(rng.choice([0.01, 1.0])),
         search_options={"max_conditions": longest, "min_coverage": min_coverage},
     )
     assert rounds.slopes is not None
@@ -146,19 +147,7 @@ def all_worths(drawn: DrawnRound) -> list[Worth]:
     rounds, state = drawn.rounds, drawn.state
     weights = np.ones(len(rounds.y)) if rounds.sample_weight is None else rounds.sample_weight
     penalty, n_outputs = rounds.l2_regularization, max(1, len(state.ensemble.outputs))
-    others_penalty = rounds.relaxation * penalty
-    if rounds.is_joint and state.ensemble.terms and rounds.relaxation != 1.0:
-        relaxed = Rounds(
-            rounds.candidates,
-            rounds.y,
-            rounds.loss,
-            l2_regularization=others_penalty,
-            sample_weight=rounds.sample_weight,
-            is_joint=True,
-            fit_intercept=rounds.fit_intercept,
-            constraints=rounds.constraints,
-        )
-        state, _ = relaxed.refit(state)
+    others_penalty = rounds.relief * penalty
     raw = rounds.raw_predictions(state)
     shape = (len(rounds.y), n_outputs)
     gradients = (rounds.loss.gradients(rounds.y, raw)).reshape(shape) * weights[:, None]
@@ -186,13 +175,16 @@ def all_worths(drawn: DrawnRound) -> list[Worth]:
         others = (own if rounds.is_joint else []) + ([np.ones(len(weights))] if has_free else [])
         penalties = [others_penalty] * (len(own) if rounds.is_joint else 0) + [0.0] * has_free
         bars = [each.what for each in drawn.barred if each.is_of(output)]
-        taken = [rows for rows in bars if not isinstance(rows, Slope)] + rows_taken
+        # Beside an intercept, the complement is the same; also beside a rule that covers all rows.
+        taken = [rows for rows in bars if not isinstance(rows, Slope)]
+        taken += [~rows for rows in taken if has_free]
         if has_free:
-            taken = [*taken, np.ones(len(weights), dtype=bool)]
-        # Beside an intercept, the complement is the same; also where a rule covers all rows.
-        is_twin = has_free or any(rows.all() for rows in rows_taken)
+            rows_taken.append(np.ones(len(weights), dtype=bool))
+        taken += rows_taken
+        taken += [~rows for rows in rows_taken if any(each.all() for each in rows_taken)]
         known = [b for b in bars if isinstance(b, Slope)]
-        known += [t.key for t in state.ensemble if isinstance(t, Slope) and t.output == output]
+        if rounds.is_joint:
+            known += [t.key for t in state.ensemble if isinstance(t, Slope) and t.output == output]
 
         def gain_of(values, form, output=output, others=others, penalties=penalties):
             z = on_rule_scale(values, weights)
@@ -208,17 +200,15 @@ def all_worths(drawn: DrawnRound) -> list[Worth]:
             left = matrix[0, 0]
             if len(others):
                 beside = matrix[1:, 0]
-                left -= beside @ np.linalg.pinv(matrix[1:, 1:], rcond=1e-12, hermitian=True) @ beside
+                inverse = np.linalg.pinv(matrix[1:, 1:], rcond=1e-12, hermitian=True)
+                left -= beside @ inverse @ beside
             left = max(left, penalty)
             cost = 0.0 if constraints is None else constraints.cost(form)
             return force**2 / left / 2.0 / weights.sum() - cost
 
         for query in queries_of(rounds, drawn.max_conditions):
             rows = rounds.candidates.extents.covered(list(query))
-            is_taken = any(
-                np.array_equal(rows, other) or (is_twin and np.array_equal(~rows, other))
-                for other in taken
-            )
+            is_taken = any(np.array_equal(rows, other) for other in taken)
             if is_taken or weights[rows].sum() < drawn.min_coverage - 1e-9 or not rows.any():
                 continue
             form = Query(tuple(rounds.candidates.conditions[p] for p in query))
@@ -226,7 +216,7 @@ def all_worths(drawn: DrawnRound) -> list[Worth]:
             if gain is None:
                 continue
             k = min(len(query), n_candidates // 2)
-            chance = noise * math.log(math.comb(n_candidates, k))
+            chance = noise * math.log(max(math.comb(n_candidates, k), 2))
             value = (gain - chance) / (1.0 + len(query)) ** rounds.brevity
             found.append(Worth(value, 1 + len(query), query, output))
         for slope in slopes:
@@ -234,7 +224,7 @@ def all_worths(drawn: DrawnRound) -> list[Worth]:
                 continue
             gain = gain_of(rounds.slopes.values(slope), slope)
             if gain is not None:
-                value = gain - noise * math.log(len(slopes))
+                value = gain - noise * math.log(max(len(slopes), 2))
                 size = 1 + slope.n_conditions
                 found.append(Worth(value / size**rounds.brevity, size, slope, output))
     return found
