@@ -95,7 +95,7 @@ def blocks(folder: Path | None = None) -> dict[str, str]:
         "scores": scores_table(reported),
         "ranks": ranks_table(reported),
         "tests": tests_table(reported),
-        "ceilings": ceilings_table(reported),
+        "ceilings": ceilings_table(everything),
         "rules": rules_table(reported),
         "lenient": lenient_table(reported),
         "other half": other_half_table(chosen),
@@ -203,21 +203,27 @@ def ranks_table(points: pd.DataFrame) -> str:
 
 
 def ceilings_table(points: pd.DataFrame) -> str:
-    """Scores at the largest size, and how far they are from models of any size."""
+    """Scores at the largest size, and how far they are from models of any size.
+
+    On the tables and splits of both methods, which may be fewer for a slow one.
+    """
     size = summary.SHOWN_BUDGETS[-1]
-    ceilings = [name for name in CEILINGS if name in set(points["method"])]
     auc, r2 = (summary.curves(points, metric)[size].unstack("method") for metric in ("auc", "r2"))
+    n_tables = points.groupby("method")["table"].nunique()
+    ceilings = [name for name in CEILINGS if name in n_tables]
     head = ["method", f"AUC ≤ {size}", f"R² ≤ {size}"]
     for name in ceilings:
-        head += [f"below {name}: mean", "median", "largest", "won/lost"]
+        head += [f"below {name} ({n_tables[name]} tables): mean", "median", "largest", "won/lost"]
     lines = []
-    for name in [name for name in BELOW_CEILINGS if name in auc] + ceilings:
-        line = [name, f"{auc[name].mean():.3f}", f"{r2[name].mean():.3f}"]
+    for name in [name for name in BELOW_CEILINGS if name in n_tables] + ceilings:
+        is_complete = n_tables[name] == points["table"].nunique()
+        means = [f"{each[name].mean():.3f}" if is_complete else "–" for each in (auc, r2)]
+        line = [name, *means]
         for ceiling in ceilings:
             if name in ceilings:
                 line += ["–"] * 4
                 continue
-            apart = summary.distances(points, name, ceiling)
+            apart = summary.distances(points, name, ceiling).dropna()
             line += [f"{value:+.3f}" for value in (apart.mean(), apart.median())]
             line += [f"{apart.max():+.3f} ({apart.idxmax()})"]
             line.append(f"{(apart < 0).sum()}/{(apart > 0).sum()}")
