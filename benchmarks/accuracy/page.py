@@ -9,6 +9,7 @@ import pandas as pd
 from benchmarks.accuracy import idle, numbers, pictures, published, recovery, summary
 from benchmarks.accuracy.competitors import COMPETITORS, EBM, L1, RELAXED, XGBOOST
 from benchmarks.accuracy.methods import (
+    BREVITIES,
     GREEDY_TERMS,
     JOINT,
     LACONIC,
@@ -33,8 +34,9 @@ METHODS = tuple(method.name for method in (*VARIANTS, *COMPETITORS))
 CEILINGS = (XGBOOST, EBM)
 SUBJECTS = (LACONIC, RULES_ONLY, JOINT)
 BELOW_CEILINGS = (LACONIC, GREEDY_TERMS, RULES_ONLY, JOINT, RELAXED, L1)
-HALVES = (CHOOSING, REPORTING)
 _SETTINGS = [variant.name for variant in settings_to_choose_from()]
+_MEASURED_AGAIN = [f"rules and slopes, β = {beta:g}" for beta in BREVITIES if beta >= 1]
+"""Of these there are three splits."""
 PACKAGES = ("numpy", "scikit-learn", "fastogb", "imodels", "interpret-core", "xgboost")
 NOTHING = "Not measured yet."
 
@@ -87,20 +89,20 @@ def blocks(folder: Path | None = None) -> dict[str, str]:
     everything = _of_half(summary.read_points(COMPARED), REPORTING, folder)
     reported, chosen = (compared(half, folder) for half in (REPORTING, CHOOSING))
     tried = _of_half(summary.read_points(CHOSEN_FROM), CHOOSING, folder)
-    names = summary.complete_methods(tried, _SETTINGS)
-    tried = summary.common_splits(tried[tried["method"].isin(names)])
     counted = summary.read_points(COUNTED)
     return {
         "context": context(everything, summary.complete_methods(everything, METHODS)),
         "scores": scores_table(reported),
         "ranks": ranks_table(reported),
         "tests": tests_table(reported),
-        "ceilings": ceilings_table(reported),
+        "ceilings": ceilings_table(everything),
         "rules": rules_table(reported),
         "lenient": lenient_table(reported),
         "other half": other_half_table(chosen),
-        "settings": settings_table(tried) if len(tried) else NOTHING,
-        **{f"numbers, {half}": numbers_table(counted, half, folder) for half in HALVES},
+        "settings": settings_table(tried, _SETTINGS),
+        "brevity": settings_table(tried, _MEASURED_AGAIN),
+        "numbers": numbers_table(counted),
+        "numbers, reporting": numbers_table(_of_half(counted, REPORTING, folder)),
         "recovery": _saved(recovery.PATH, recovery.to_table),
         "idle": _saved(idle.PATH, idle.to_table),
         "published": published_table(folder) if PUBLISHED.is_file() else NOTHING,
@@ -201,21 +203,27 @@ def ranks_table(points: pd.DataFrame) -> str:
 
 
 def ceilings_table(points: pd.DataFrame) -> str:
-    """Scores at the largest size, and how far they are from models of any size."""
+    """Scores at the largest size, and how far they are from models of any size.
+
+    On the tables and splits of both methods, which may be fewer for a slow one.
+    """
     size = summary.SHOWN_BUDGETS[-1]
-    ceilings = [name for name in CEILINGS if name in set(points["method"])]
     auc, r2 = (summary.curves(points, metric)[size].unstack("method") for metric in ("auc", "r2"))
+    n_tables = points.groupby("method")["table"].nunique()
+    ceilings = [name for name in CEILINGS if name in n_tables]
     head = ["method", f"AUC ≤ {size}", f"R² ≤ {size}"]
     for name in ceilings:
-        head += [f"below {name}: mean", "median", "largest", "won/lost"]
+        head += [f"below {name} ({n_tables[name]} tables): mean", "median", "largest", "won/lost"]
     lines = []
-    for name in [name for name in BELOW_CEILINGS if name in auc] + ceilings:
-        line = [name, f"{auc[name].mean():.3f}", f"{r2[name].mean():.3f}"]
+    for name in [name for name in BELOW_CEILINGS if name in n_tables] + ceilings:
+        is_complete = n_tables[name] == points["table"].nunique()
+        means = [f"{each[name].mean():.3f}" if is_complete else "–" for each in (auc, r2)]
+        line = [name, *means]
         for ceiling in ceilings:
             if name in ceilings:
                 line += ["–"] * 4
                 continue
-            apart = summary.distances(points, name, ceiling)
+            apart = summary.distances(points, name, ceiling).dropna()
             line += [f"{value:+.3f}" for value in (apart.mean(), apart.median())]
             line += [f"{apart.max():+.3f} ({apart.idxmax()})"]
             line.append(f"{(apart < 0).sum()}/{(apart > 0).sum()}")
@@ -244,12 +252,11 @@ def _won(scores: pd.DataFrame, name: str, other: str) -> str:
     return f"{test['wins']}/{test['losses']}"
 
 
-def numbers_table(points: pd.DataFrame, half: str, folder: Path | None) -> str:
-    """Scores and sizes of ways to the number of terms, on one half."""
-    own = _of_half(points, half, folder)
-    if not len(own) or not TABLES.is_file():
+def numbers_table(points: pd.DataFrame) -> str:
+    """Scores and sizes of ways to the number of terms."""
+    if not len(points) or not TABLES.is_file():
         return NOTHING
-    return numbers.table(own, pd.read_csv(TABLES).set_index("table")["training_rows"])
+    return numbers.table(points, pd.read_csv(TABLES).set_index("table")["training_rows"])
 
 
 def tests_table(points: pd.DataFrame) -> str:
@@ -309,21 +316,29 @@ def lenient_table(points: pd.DataFrame) -> str:
     return to_markdown([*head, "average rank", "average rank, one leaf a constant"], lines)
 
 
-def settings_table(points: pd.DataFrame) -> str:
-    """Format settings on the choosing half: areas, wins, scores of ten terms, and seconds."""
-    names = sorted(set(points["method"]), key=_SETTINGS.index)
+def settings_table(points: pd.DataFrame, settings: Sequence[str]) -> str:
+    """Format settings on the choosing half: areas, wins, scores of ten terms, and seconds.
+
+    Those that were not measured on all tables are left out, and so are splits that some lack.
+    """
+    names = summary.complete_methods(points, settings)
+    if not names:
+        return NOTHING
+    points = summary.common_splits(points[points["method"].isin(names)])
     scores = summary.comparable_areas(points)
     auc, r2 = (summary.areas(points, metric).mean() for metric in ("auc", "r2"))
     ranks = summary.average_ranks(scores)
     terms = summary.by_rules(points, STEPS[-1:])
     first = names[0]
-    head = ["setting", "area", f"won/lost against {first}", "average rank", "AUC, area", "R², area"]
+    head = ["setting", "area", f"won/lost against {first}", "p", "average rank"]
+    head += ["AUC, area", "R², area"]
     head += ["AUC, 10 terms", "R², 10 terms", "conditions of 10 terms", "s per table"]
     seconds = points.groupby(["method", "table", "split"])["seconds"].max().groupby("method").mean()
     lines = []
     for name in names:
         last = terms.loc[name, STEPS[-1]]
-        line = [name, f"{scores[name].mean():.4f}", _won(scores, name, first)]
+        p = f"{summary.paired(scores, name, first)['p']:.2g}" if name != first else "–"
+        line = [name, f"{scores[name].mean():.4f}", _won(scores, name, first), p]
         line += [f"{ranks[name]:.2f}", *(f"{found[name]:.4f}" for found in (auc, r2))]
         line += [f"{last[metric]:.4f}" for metric in ("auc", "r2")]
         lines.append([*line, f"{last['n_conditions']:.1f}", f"{seconds[name]:.1f}"])

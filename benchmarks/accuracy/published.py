@@ -18,7 +18,7 @@ from benchmarks.accuracy.methods import (
     Model,
     Variant,
 )
-from benchmarks.accuracy.summary import SCORES, read_points
+from benchmarks.accuracy.summary import SCORES, common_splits, read_points
 from benchmarks.accuracy.tables import Split, paper_tasks
 from benchmarks.paper.settings import (
     MAX_RULES,
@@ -60,9 +60,10 @@ def methods(folder: Path | None) -> list[Variant]:
 
 
 def areas(path: Path, folder: Path | None = None) -> pd.DataFrame:
-    """Mean area over the splits: a row per problem, a column per method."""
+    """Mean area over the splits of all methods: a row per problem, a column per method."""
     points = read_points(path)
-    points = points[points["step"] <= MAX_RULES]
+    points = points[points["method"].isin([PAPER, LACONIC, JOINT]) & (points["step"] <= MAX_RULES)]
+    points = common_splits(points)
     tasks = paper_tasks(folder)
     rows = []
     for (table, method, split), group in points.groupby(["table", "method", "split"], sort=False):
