@@ -15,7 +15,7 @@ from laconic import (
     save_model,
 )
 from laconic.boosting.settings import MAX_AUTO_TERMS
-from laconic.estimators.base import _nth
+from laconic.estimators.base import _nth_term
 
 
 def problem(task, n_true=2, n_rows=400, seed=0):
@@ -180,7 +180,7 @@ def test_a_target_without_noise():
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(1, " first"), (8, "n eighth"), (10, " tenth"), (11, "n 11th"), (18, "n 18th"), (21, " 21st")],
+    [(1, "A first term"), (8, "An eighth term"), (10, "A tenth term"), (11, "Term 11")],
 )
 def test_ordinal_numbers_after_the_article(number, words):
-    assert _nth(number) == words
+    assert _nth_term(number) == words

@@ -76,14 +76,12 @@ _ORDINALS = [
 ]
 
 
-def _nth(number: int) -> str:
-    """Write an ordinal number after the article "A"."""
-    if number <= len(_ORDINALS):
-        word = _ORDINALS[number - 1]
-    else:
-        ends = {1: "st", 2: "nd", 3: "rd"}
-        word = f"{number}{'th' if 10 < number % 100 < 14 else ends.get(number % 10, 'th')}"
-    return f"{'n' if word.startswith(('e', '8', '11', '18')) else ''} {word}"
+def _nth_term(number: int) -> str:
+    """Name a term by its number, at the beginning of a sentence."""
+    if number > len(_ORDINALS):
+        return f"Term {number}"
+    word = _ORDINALS[number - 1]
+    return f"A{'n' if word == 'eighth' else ''} {word} term"
 
 
 class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
@@ -321,7 +319,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         n_terms = len(run.scaled.ensemble)
         reason = f"{format_count(n_terms, 'term')}, the most that are looked for."
         if run.is_chance:
-            reason = f"A{_nth(n_terms + 1)} term would be no better than chance."
+            reason = f"{_nth_term(n_terms + 1)} would be no better than chance."
         return {"n_terms_": n_terms, "reason_": reason}
 
     def _stops(self, run: FitRun) -> tuple[str | None, str | None]:

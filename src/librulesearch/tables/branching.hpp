@@ -20,7 +20,8 @@ class Brancher {
         : problem_(problem), features_(features), kernels_(kernels) {}
 
     /// Adds children to the expansion that hold all queries of a node that may be good enough, but
-    /// for those of up to three conditions, or of one under the joint objective. Or gives them back, to be looked at at once.
+    /// for those of up to three conditions, or of one under the joint objective. Or gives them
+    /// back, to be looked at at once.
     std::shared_ptr<LocalProblem> divide(const Node& node, const Goal& goal,
                                          const Interrupt& interrupt, Expansion& expansion) const;
 

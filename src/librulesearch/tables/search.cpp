@@ -193,8 +193,7 @@ double work(const Extents& extents, std::size_t n_conditions, std::size_t n_comp
         std::max(1.0, share_of_columns * static_cast<double>(extents.n_columns()));
     double result = work_at_once(std::min(n_conditions, max_scanned));
     // Where tables would be too large, queries are divided by their first condition.
-    if (n_conditions > n_short && result == infinite)
-        result = n_first * work_at_once(n_short);
+    if (n_conditions > n_short && result == infinite) result = n_first * work_at_once(n_short);
     return n_conditions > max_scanned ? n_first * result : result;
 }
 
