@@ -185,7 +185,7 @@ def test_alternatives_are_compared_after_costs():
     gains = {one.text: one.share for one in others}
     best = free.search_results_[0].objective_value
     for one in found:
-        gain = best * gains.get(one.text, 1.0) - costs[one.query.conditions[0].feature]
+        gain = best * gains.get(one.text, 1.0) - costs[one.form.conditions[0].feature]
         assert one.share == pytest.approx(gain / result.objective_value)
 
 
@@ -197,7 +197,7 @@ def test_alternatives_are_not_for_the_rows_of_excluded_terms():
     found = model.alternatives(1, X, y, tolerance=0.9, max_found=30)
     assert len(found) > 5
     for one in found:
-        covered = one.query.covered(X)
+        covered = one.form.covered(X)
         assert (covered != rows).any()
         assert (covered == rows).any()  # nor for all others, which an intercept makes the same
 

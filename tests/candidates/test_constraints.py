@@ -355,7 +355,7 @@ def test_a_monotone_model_chosen_by_cross_validation_is_monotone():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(150, 3))
     y = np.abs(X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=150)
-    model = RuleBoostingRegressorCV(8, monotonic_cst=[1, 0, 0]).fit(X, y)
+    model = RuleBoostingRegressorCV(8, slopes=False, monotonic_cst=[1, 0, 0]).fit(X, y)
     rows = np.repeat(X, 20, axis=0)
     rows[:, 0] = np.tile(np.linspace(-3, 3, 20), len(X))
     assert (np.diff(model.predict(rows).reshape(len(X), -1), axis=1) >= -1e-12).all()
@@ -367,7 +367,7 @@ def test_weights_have_the_signs_that_are_asked_for():
     y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=200)
     for signs, sign in (("positive", 1), ("negative", -1)):
         for strategy in ("joint", "stagewise"):
-            model = RuleBoostingRegressor(8, weight_signs=signs, strategy=strategy).fit(X, y)
+            model = RuleBoostingRegressor(8, slopes=False, weight_signs=signs, strategy=strategy).fit(X, y)
             assert len(model.ensemble_) > 3
             assert all(rule.weight * sign > 0 for rule in model.ensemble_)
             assert len(model.search_results_) == len(model.ensemble_) == len(model.stages_) - 1
@@ -410,7 +410,7 @@ def test_a_dear_feature_is_used_where_it_gains_more_than_it_costs():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(400, 2)).astype(float)
     y = 1.0 * X[:, 0] + 0.2 * X[:, 1] + 0.01 * rng.normal(size=400)
-    gain = RuleBoostingRegressor(2, l2_regularization=0.0).fit(X, y).search_results_[1]
+    gain = RuleBoostingRegressor(2, l2_regularization=0.0, slopes=False, brevity=0.0).fit(X, y).search_results_[1]
     cheap, dear = 0.9 * gain.objective_value, 1.1 * gain.objective_value
     for cost, names in ((cheap, ["x0", "x1"]), (dear, ["x0"])):
         for strategy in ("joint", "polished"):
@@ -447,8 +447,8 @@ def test_request_monotone_models_enforced_in_training():
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 100, size=(300, 2))
     y = (X[:, 0] + 30 * np.sin(X[:, 0] / 8) + 10 * rng.normal(size=300) > 50).astype(int)
-    free = RuleBoostingClassifier(8).fit(X, y)
-    monotone = RuleBoostingClassifier(8, monotonic_cst={"x0": 1}).fit(X, y)
+    free = RuleBoostingClassifier(8, slopes=False).fit(X, y)
+    monotone = RuleBoostingClassifier(8, slopes=False, monotonic_cst={"x0": 1}).fit(X, y)
     grid = np.stack([np.linspace(0, 100, 200), np.full(200, 50.0)], axis=1)
     assert (np.diff(free.predict_proba(grid)[:, 1]) < 0).any()
     assert (np.diff(monotone.predict_proba(grid)[:, 1]) >= 0).all()
@@ -460,7 +460,7 @@ def test_request_regulated_features_out_of_interactions():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(300, 3)).astype(float)
     y = X[:, 0] * X[:, 1] + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=300)
-    model = RuleBoostingRegressor(8, interaction_cst=[{"x0"}]).fit(X, y)
+    model = RuleBoostingRegressor(8, slopes=False, interaction_cst=[{"x0"}]).fit(X, y)
     used = [features(rule.query) for rule in model.ensemble_]
     assert {"x1", "x2"} in used
     assert any("x0" in names for names in used)

@@ -234,7 +234,7 @@ def test_alternatives_are_all_sets_of_rows_within_the_tolerance(data, number):
     assert [one.share for one in found] == pytest.approx(expected, rel=1e-6)
     own = model.ensemble_[number - 1].query.covered(X)
     for one in found:
-        covered = one.query.covered(X)
+        covered = one.form.covered(X)
         assert one.overlap == (covered & own).sum() / (covered | own).sum()
         assert one.overlap < 1
     assert found.share == pytest.approx(1.0)
@@ -243,7 +243,7 @@ def test_alternatives_are_all_sets_of_rows_within_the_tolerance(data, number):
 def test_alternatives_beside_other_rules_gain_what_they_say(model, data):
     X, y = data
     found = model.alternatives(2, X, y, tolerance=0.2, max_found=5)
-    assert len({one.query.covered(X).tobytes() for one in found}) == len(found)
+    assert len({one.form.covered(X).tobytes() for one in found}) == len(found)
     shares = [one.share for one in found]
     assert shares == sorted(shares, reverse=True)
     assert all(share >= 0.8 for share in shares)
@@ -260,8 +260,8 @@ def test_beside_an_intercept_the_rest_of_the_rows_is_no_alternative():
     assert str(model.ensemble_[0].query) == "x0 <= 17"
     found = model.alternatives(1, X, y, tolerance=0.3)
     assert "x0 > 17" not in [one.text for one in found]
-    sets = {one.query.covered(X).tobytes() for one in found}
-    assert not any((~one.query.covered(X)).tobytes() in sets for one in found)
+    sets = {one.form.covered(X).tobytes() for one in found}
+    assert not any((~one.form.covered(X)).tobytes() in sets for one in found)
     edited = model.edit(X, y, drop=[1])
     assert str(edited.ensemble_[0].query) != "x0 > 17"
 
@@ -270,7 +270,7 @@ def test_alternatives_keep_constraints(data):
     X, y = data
     model = RuleBoostingRegressor(3, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
     for one in model.alternatives(1, X, y, tolerance=0.5):
-        assert model.settings_.constraints.sign_of(one.query) in (0, np.sign(one.weight))
+        assert model.settings_.constraints.sign_of(one.form) in (0, np.sign(one.weight))
 
 
 def test_a_rule_that_was_found_twice_is_kept_once():
@@ -330,7 +330,7 @@ def test_overlaps_count_a_row_of_weight_two_twice(data):
     expected = RuleBoostingRegressor(2).fit(*repeated).alternatives(1, *repeated, **options)
     assert len(expected) == 5
     for one, other in zip(weighted, expected, strict=True):
-        assert one.query == other.query
+        assert one.form == other.form
         assert one.overlap == pytest.approx(other.overlap)
 
 

@@ -70,8 +70,8 @@ class RefittedTerms:
         """
         n_rows = self.values.shape[1]
         if not all(map(_is_binary, self.values)):
-            # Hardly any two rows have the same number.
-            return np.arange(n_rows, dtype=np.int32)
+            # Hardly any two rows have the same number, and cell 0 is of rows without any term.
+            return np.arange(1, n_rows + 1, dtype=np.int32)
         cells = np.zeros(n_rows, dtype=np.int32)
         for covered in self.values:
             cells = 2 * cells + (covered != 0.0)

@@ -390,8 +390,8 @@ class SearchProblem:
         sets are worth 0, and values are rounded, so that ties are ties. Weights of the wrong sign
         are worth 0, too.
         """
-        is_rule = covered.dtype == np.bool_
         covered = np.ascontiguousarray(covered)
+        is_rule = covered.dtype == np.bool_
         if is_rule and self.excluded is not None and (self.excluded == covered).all(axis=1).any():
             return 0.0
         sum_gradients, sum_hessians = self._sums(covered)

@@ -81,7 +81,7 @@ def value_of_gain(
     >>> value_of_gain(0.75, n_conditions=2, n_candidates=10, brevity=1.0)
     0.25
     """
-    n_queries = math.comb(n_candidates, min(n_conditions, n_candidates // 2))
+    n_queries = max(math.comb(n_candidates, min(n_conditions, n_candidates // 2)), 2)
     by_chance = noise * math.log(n_queries)
     return float(max(gain - by_chance, 0.0) / (1 + n_conditions) ** brevity)
 
