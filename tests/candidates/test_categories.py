@@ -156,6 +156,7 @@ def test_a_first_rule_of_one_condition_is_the_best_of_all_sets(loss):
             "strategy": ("joint", "stagewise")[number // 2 % 2],
             "fit_intercept": number % 5 > 0,
             "l2_regularization": float(generator.choice([0.3, 3.0, 30.0])),
+            "brevity": 0.0,
         }
         if not is_classifier:
             options["loss"] = loss

@@ -325,6 +325,7 @@ def random_model(seed):
     is_classifier = estimator is RuleBoostingClassifier
     return estimator(
         n_terms=8,
+        slopes=False,
         monotonic_cst={0: 1, 1: -1},
         l2_regularization=float(rng.choice([0.01, 1.0, 10.0])),
         max_thresholds=int(rng.integers(1, 6)),
@@ -367,7 +368,9 @@ def test_weights_have_the_signs_that_are_asked_for():
     y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=200)
     for signs, sign in (("positive", 1), ("negative", -1)):
         for strategy in ("joint", "stagewise"):
-            model = RuleBoostingRegressor(8, slopes=False, weight_signs=signs, strategy=strategy).fit(X, y)
+            model = RuleBoostingRegressor(
+                8, slopes=False, weight_signs=signs, strategy=strategy
+            ).fit(X, y)
             assert len(model.ensemble_) > 3
             assert all(rule.weight * sign > 0 for rule in model.ensemble_)
             assert len(model.search_results_) == len(model.ensemble_) == len(model.stages_) - 1
@@ -385,7 +388,7 @@ def test_rules_that_lose_their_weight_go_out(tmp_path, monkeypatch):
         X = rng.normal(size=(40, 5))
         y = X[:, 0] ** 2 + X[:, 1] * X[:, 2] + rng.normal(size=40)
         model = RuleBoostingRegressor(
-            12, weight_signs="positive", l2_regularization=0.01, max_thresholds=2
+            12, weight_signs="positive", l2_regularization=0.01, max_thresholds=2, slopes=False
         ).fit(X, y)
         assert all(rule.weight > 0 for rule in model.ensemble_)
         assert [len(stage) for stage in model.stages_] == [*range(len(model.ensemble_) + 1)]
@@ -410,12 +413,13 @@ def test_a_dear_feature_is_used_where_it_gains_more_than_it_costs():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(400, 2)).astype(float)
     y = 1.0 * X[:, 0] + 0.2 * X[:, 1] + 0.01 * rng.normal(size=400)
-    gain = RuleBoostingRegressor(2, l2_regularization=0.0, slopes=False, brevity=0.0).fit(X, y).search_results_[1]
+    by_gain = {"l2_regularization": 0.0, "slopes": False, "brevity": 0.0}
+    gain = RuleBoostingRegressor(2, **by_gain).fit(X, y).search_results_[1]
     cheap, dear = 0.9 * gain.objective_value, 1.1 * gain.objective_value
     for cost, names in ((cheap, ["x0", "x1"]), (dear, ["x0"])):
         for strategy in ("joint", "polished"):
             model = RuleBoostingRegressor(
-                2, l2_regularization=0.0, feature_costs={1: cost}, strategy=strategy
+                2, feature_costs={1: cost}, strategy=strategy, **by_gain
             ).fit(X, y)
             assert model.ensemble_.used_features == names
             assert all(result.is_optimal for result in model.search_results_)
@@ -428,6 +432,7 @@ def test_constraints_go_with_every_search():
     for method in ("optimal", "greedy", "beam", "reference", search_brute_force):
         model = RuleBoostingRegressor(
             3,
+            slopes=False,
             search=method,
             max_thresholds=2,
             max_conditions=2,

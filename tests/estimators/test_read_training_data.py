@@ -475,9 +475,7 @@ def test_alternatives_in_a_stream_of_three_classes(class_weight):
     source = frame.select(*FEATURES, "kind").lazy()
     found = model.alternatives(1, source, "kind", tolerance=0.4)
     assert len(expected) > 0
-    assert [(one.form, one.output) for one in found] == [
-        (one.form, one.output) for one in expected
-    ]
+    assert [(one.form, one.output) for one in found] == [(one.form, one.output) for one in expected]
     np.testing.assert_allclose(
         [(one.share, one.overlap) for one in found],
         [(one.share, one.overlap) for one in expected],

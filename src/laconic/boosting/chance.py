@@ -35,6 +35,12 @@ def relaxed(rounds: Rounds, state: State) -> tuple[Rounds, State]:
     return free, free.refit(state)[0]
 
 
+def is_by_chance(rounds: Rounds, found: Found) -> bool:
+    """Check whether a term gains no more than chance alone may give it."""
+    judge = _Judge.of(rounds, found)
+    return judge.gain(found) <= judge.least(found)
+
+
 def beyond_chance(rounds: Rounds, found: Found) -> Found | None:
     """Return a term that gains more than chance may give it; None if none is found.
 
@@ -44,15 +50,12 @@ def beyond_chance(rounds: Rounds, found: Found) -> Found | None:
     """
     if not rounds.beats_chance:
         return found
-    free, state = rounds, found.state
-    if rounds.is_joint and len(state.ensemble) > 0:
-        free, state = relaxed(rounds, state)
-    judge = _Judge(free, state)
+    judge = _Judge.of(rounds, found)
     barred: list[Barred] = []
     if judge.gain(found) > judge.least(found):
         return found
     for _ in range(MAX_TRIES):
-        other = free.search(state, barred)
+        other = judge.rounds.search(judge.state, barred)
         is_interrupted = other.result.status is SearchStatus.INTERRUPTED
         gain = judge.gain(other)
         if is_interrupted or gain > judge.least(other):
@@ -71,6 +74,13 @@ class _Judge:
         _, self.gradients, self.hessians = rounds.derivatives(state)
         self.noise = rounds.noise(self.gradients, self.hessians)
         self.is_first = len(state.ensemble) == 0
+
+    @classmethod
+    def of(cls, rounds: Rounds, found: Found) -> _Judge:
+        """Judge terms beside those that a term was found beside, hardly penalised."""
+        if rounds.is_joint and len(found.state.ensemble) > 0:
+            return cls(*relaxed(rounds, found.state))
+        return cls(rounds, found.state)
 
     def gain(self, found: Found) -> float:
         """Compute the gain of a term, after costs."""
