@@ -30,7 +30,8 @@ from fuzz.crossings.tables import COLOURS, Cells, Rows, pandas_frame
 from fuzz.crossings.terms import Atom, Key, Limits, Line, Prices, Sets
 from fuzz.searches import check
 from laconic import Query, Rule, RuleEnsemble, Slope
-from laconic.boosting.chance import is_by_chance, search_relaxed
+from laconic.boosting.chance import is_by_chance
+from laconic.boosting.chance import relaxed as relax
 from laconic.boosting.rounds import Barred, Found, Rounds, State
 from laconic.boosting.settings import form_of, make_term
 from laconic.candidates.candidates import CandidateConditions, candidate_conditions
@@ -64,6 +65,11 @@ CLASSES = np.array(["a", "b", "c"])
 MAX_RULES = 400
 
 
+def _search_relaxed(rounds: Rounds, state: State) -> Found:
+    free, others = relax(rounds, state)
+    return replace(free.search(others), state=state)
+
+
 def rounds_of_terms(number: int, counts: Counter[str]) -> None:
     """Find the best term of a small table, and compare it with all others."""
     # Of losses that grow without bounds, steps may be too far.
@@ -73,7 +79,7 @@ def rounds_of_terms(number: int, counts: Counter[str]) -> None:
         drawn.check(place_after(drawn, state.ensemble), drawn.rounds.search(state), counts)
         if drawn.is_joint and len(state.ensemble) > 0:
             relaxed = relaxed_place(drawn, state.ensemble)
-            drawn.check(relaxed, search_relaxed(drawn.rounds, state), counts)
+            drawn.check(relaxed, _search_relaxed(drawn.rounds, state), counts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from fuzz.crossings.terms import Key, Prices, Sets
 # Many sets are worth the same but for what 30 binary digits leave.
 CLOSE = 1e-7
 # The share of the penalty that is left where chance is judged.
-RELAXED = 0.01
+RELAXED = 0.1
 # What a set keeps of its hessians, however well others imitate it.
 _IMITATED = 1e-9
 

@@ -19,7 +19,7 @@ from fuzz.crossings.terms import Atom, Key, Line, Part
 from laconic import Query, RuleEnsemble, Slope
 
 # A term that chance alone explains in one of 20 tables gains so much, per noise.
-MARGIN = 2.0
+MARGIN_OF_FIRST, MARGIN = 2.0, 0.5
 LOG_LINK = ("poisson", "gamma", "tweedie")
 
 
@@ -402,8 +402,11 @@ class Place:
     ) -> float:
         others = self.columns[self.outputs == output] if self.problem.is_joint else None
         factor = self.problem.truth.chance(values, self.raw, output, others)
-        prices = self.prices
-        return left / ((prices.by_chance(size, is_slope) + MARGIN * prices.noise) * factor)
+        prices, is_first = self.prices, len(self.columns) == 0
+        margin = MARGIN_OF_FIRST if is_first else MARGIN
+        # Outliers count for the first term.
+        factor = factor if is_first else 1.0
+        return left / ((prices.by_chance(size, is_slope) + margin * prices.noise) * factor)
 
     def _size(self, rules: Terms, position: int) -> int:
         """Count conditions: before those on one column were written as one."""

@@ -91,7 +91,7 @@ def test_the_first_rule_gains_most_for_its_size(brevity, search):
 def test_brevity_is_the_default_and_may_be_any_number():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(3).fit(X, y)
-    assert (model.brevity, model.settings_.brevity) == (1.0, 1.0)
+    assert (model.brevity, model.settings_.brevity) == (1.5, 1.5)
     assert RuleBoostingRegressor(3, brevity=1).fit(X, y).ensemble_ == model.ensemble_
     short = RuleBoostingRegressor(3, brevity=1e6, slopes=False, max_conditions=None).fit(X, y)
     assert all(term.n_conditions <= 1 for term in short.ensemble_)

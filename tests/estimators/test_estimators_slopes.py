@@ -495,7 +495,7 @@ def test_copies_and_files_hold_slopes(task, tmp_path):
         assert other.ensemble_ == model.ensemble_
         assert tuple(other.stages) == tuple(model.stages)
         assert_array_equal(other.predict(X), model.predict(X))
-        assert (other.slopes, other.brevity) == (True, 1.0)
+        assert (other.slopes, other.brevity) == (True, 1.5)
     copy = clone(model.set_params(slopes=False, brevity=0.5))
     assert (copy.get_params()["slopes"], copy.get_params()["brevity"]) == (False, 0.5)
 

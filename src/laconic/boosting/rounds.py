@@ -6,12 +6,13 @@ takes a state and returns another one.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -170,16 +171,7 @@ class Rounds:
             self.pose(g, h, self.others(state, output))
             for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
         )
-        problems = tuple(
-            problem.excluding(
-                [
-                    each.what
-                    for each in barred
-                    if each.is_of(output) and not isinstance(each.what, Slope)
-                ]
-            )
-            for output, problem in enumerate(free)
-        )
+        problems = tuple(itertools.starmap(partial(_without, barred), enumerate(free)))
         noise = self.noise(gradients, hessians) if self.beats_chance else 0.0
         results: list[SearchResult] = []
         slopes: list[FoundSlope | None] = []
@@ -651,6 +643,12 @@ def _is_before(slope: FoundSlope, rule: SearchResult) -> bool:
     is_smaller = slope.slope.n_conditions < len(rule.query)
     factor = 1.0 + _ROUNDING if is_smaller else 1.0 - _ROUNDING
     return rule.objective_value < factor * slope.value
+
+
+def _without(barred: Sequence[Barred], output: int, problem: SearchProblem) -> SearchProblem:
+    """Exclude the rows of barred rules from the problem of an output."""
+    rules = (each.what for each in barred if each.is_of(output))
+    return problem.excluding([what for what in rules if not isinstance(what, Slope)])
 
 
 def _of_slope(slope: FoundSlope, rules: SearchResult) -> SearchResult:
