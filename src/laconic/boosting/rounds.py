@@ -35,6 +35,7 @@ from laconic.search import (
     search,
 )
 from laconic.search.brevity import Pricing
+from laconic.search.distributed import current_client
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import merged
 from laconic.terms.rules import RuleEnsemble, Term
@@ -179,8 +180,10 @@ class Rounds:
         for output, problem in enumerate(problems):
             options = self._options(len(problems) - output, started, results)
             slope = self._best_slope(state, output, problem, barred, noise)
-            if slope is not None and options.get("method", "optimal") == "optimal":
-                # No more than rules that are as good is of interest.
+            is_optimal = options.get("method", "optimal") == "optimal"
+            if slope is not None and is_optimal and current_client() is None:
+                # No more than rules that are as good is of interest. Without a cluster: a cutoff
+                # keeps a search on one machine.
                 options["cutoff"] = (1.0 - _ROUNDING) * slope.value
             result = search(
                 problem,
