@@ -24,7 +24,12 @@ from laconic.search import Extents
 from laconic.tables.tables import as_table
 from laconic.terms.conditions import Condition
 
-AS_IN_THE_PAPER = {"strategy": "stagewise", "fit_intercept": False}
+AS_IN_THE_PAPER = {
+    "strategy": "stagewise",
+    "fit_intercept": False,
+    "brevity": 0.0,
+    "slopes": False,
+}
 """Settings of estimators that boost as the paper does, whatever the defaults are."""
 
 NEIGHBOUR = Path(__file__).parents[2] / "shared" / "datasets"

@@ -156,14 +156,35 @@ SETTINGS = {
         "weight_signs": "positive",
     },
     "initial_terms": [
-        {"conditions": [], "weight": None, "output": None},
+        {"kind": "rule", "conditions": [], "weight": None, "output": None},
         {
+            "kind": "rule",
             "conditions": [{"feature": "a", "relation": "<=", "value": 2.0}],
             "weight": -0.5,
             "output": 0,
         },
+        {
+            "kind": "slope",
+            "feature": "a",
+            "lower": 1.0,
+            "upper": 2.0,
+            "missing": None,
+            "n_conditions": 2,
+            "weight": 0.5,
+            "output": None,
+        },
     ],
-    "excluded_terms": [[{"feature": "b", "relation": "==", "value": "x"}]],
+    "excluded_terms": [
+        {"kind": "rule", "conditions": [{"feature": "b", "relation": "==", "value": "x"}]},
+        {
+            "kind": "slope",
+            "feature": "a",
+            "lower": -1.0,
+            "upper": 2.0,
+            "missing": 0.5,
+            "n_conditions": 1,
+        },
+    ],
     "class_weight": [[0, 0.5], [1, 2.0]],
     "is_mixed": True,
 }
@@ -234,7 +255,11 @@ BROKEN = [
     ),
     (put([{}], "settings", "initial_terms"), "settings.initial_terms[0] must have the", True),
     (
-        put([{"conditions": [], "weight": None, "output": 1}], "settings", "initial_terms"),
+        put(
+            [{"kind": "rule", "conditions": [], "weight": None, "output": 1}],
+            "settings",
+            "initial_terms",
+        ),
         "settings.initial_terms[0].output must be the position of a class",
         False,
     ),
@@ -303,13 +328,13 @@ BROKEN = [
             (put(math.nan, *SLOPE, end), f"terms[2].{end} must be a finite number or", False),
             (put(math.inf, *SLOPE, end), f"terms[2].{end} must be a finite number or", False),
             (put({"date": "1"}, *SLOPE, end), f"terms[2].{end} must be a date or time", False),
-            (put({"date": "2024-03-01"}, *SLOPE, end), "terms[2] must be valid. The 'low", False),
+            (put({"date": "2024-03-01"}, *SLOPE, end), "terms[2] must be valid. The ends", False),
         )
     ),
     (put(2.5, *SLOPE, "lower"), "'lower' end of a Slope must be below its 'upper' end", False),
     (put(-2, *SLOPE, "upper"), "'lower' end of a Slope must be below its 'upper' end", False),
     (put(2.75, *SLOPE, "missing"), "terms[2] must be valid. The value of a Slope for", False),
-    (put({"time": "12:00"}, *SLOPE, "missing"), "'missing' cells must be between its", False),
+    (put({"time": "12:00"}, *SLOPE, "missing"), "The ends of a Slope must be of one", False),
     (put("", *SLOPE, "missing"), "terms[2].missing must be a finite number", True),
     (drop(*SLOPE, "missing"), "terms[2] must have the key 'missing'", True),
     (put(0, *SLOPE, "n_conditions"), "terms[2].n_conditions must be 1 or 2", True),
@@ -355,7 +380,6 @@ def test_broken_models_are_refused(change, message, schema_sees):
     [
         (0.0, (1.5e308, -1.5e308, 0.0)),
         (-1.5e308, (1.5e308, 0.0, 0.0)),
-        (0.0, (0.0, 0.0, 1.5e308)),
     ],
 )
 def test_sum_of_weights_must_be_finite(intercept, weights):
@@ -370,6 +394,13 @@ def test_sum_of_weights_must_be_finite(intercept, weights):
     for term in data["terms"]:
         term["weight"] = 1.0
     assert read_dict(data).ensemble.intercept == intercept
+
+
+def test_slopes_must_add_finite_numbers():
+    data = small_model()
+    data["terms"][2]["weight"] = 1.5e308
+    with pytest.raises(ValueError, match="A Slope must add finite numbers"):
+        read_dict(data)
 
 
 def test_newer_version_asks_to_upgrade_and_nothing_else():

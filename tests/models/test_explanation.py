@@ -260,7 +260,7 @@ def test_html_of_slopes_has_contributions_and_is_escaped():
     assert head[1] == "adds"
     assert [[row[1], row[3], row[4]] for row in rows] == [
         ["+2.500", "+5.000 per 10 of '<i>' from 25 to 68", "30"],
-        ["-5.000", "-5.000 per 10 of '<i>' from 20 to 40", "30"],
+        ["-5.000", "-0.5000 per unit of '<i>' from 20 to 40", "30"],
     ]
     bars = [bar.get("style") for bar in page.iter("div") if "left" in bar.get("style", "")]
     assert ["width: 25.0%" in bars[0], "width: 50.0%" in bars[1]] == [True, True]

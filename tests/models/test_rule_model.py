@@ -18,19 +18,19 @@ CLASSES = ["no", "yes", "yes", "no", "no", "yes"]
 
 @pytest.fixture
 def model():
-    return RuleBoostingClassifier(n_terms=2).fit(X, CLASSES)
+    return RuleBoostingClassifier(n_terms=2, brevity=0.0).fit(X, CLASSES)
 
 
 def test_print_shows_the_rules(model):
     assert str(model) == f"Log odds of yes, 2 rules, 3 conditions:\n{model.ensemble_}"
-    assert repr(model) == "RuleBoostingClassifier(n_terms=2)"
+    assert repr(model) == "RuleBoostingClassifier(brevity=0.0, n_terms=2)"
     regressor = RuleBoostingRegressor(1).fit([[1], [2]], [1, 2])
     assert str(regressor).startswith("Prediction, 1 rule, ")
 
 
 def test_unfitted_as_scikit_learn_does(model):
     fresh = clone(model)
-    assert str(fresh) == repr(fresh) == "RuleBoostingClassifier(n_terms=2)"
+    assert str(fresh) == repr(fresh) == "RuleBoostingClassifier(brevity=0.0, n_terms=2)"
     assert "sk-top-container" in fresh._repr_html_()
     assert "laconic-rules" not in fresh._repr_html_()
     assert fresh._repr_mimebundle_()["text/plain"] == repr(fresh)

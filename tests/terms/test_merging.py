@@ -106,6 +106,7 @@ def test_rules_of_a_fit_have_one_condition_for_a_set(n_classes):
     other = rng.choice(list("uv"), 500)
     score = np.isin(area, list("bcd")) * (1.0 + (other == "u")) + 0.5 * rng.normal(size=500)
     options = {"n_terms": 5, "strategy": "stagewise", "max_conditions": 4, "search": "greedy"}
+    options["brevity"] = 0.0  # with a price, hardly any rule has two conditions for a set
     X = pl.DataFrame({"area": area, "other": other})
     if n_classes:
         y = np.minimum((score * 2).round().clip(0), n_classes - 1).astype(int)
