@@ -8,7 +8,7 @@ and chance. Conditions and knots are those of the package; everything else is wo
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from random import Random

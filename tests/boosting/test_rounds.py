@@ -18,7 +18,7 @@ from laconic.boosting.certificate import TermColumn
 from laconic.candidates.candidates import candidate_conditions
 from laconic.candidates.constraints import read_constraints
 from laconic.losses import MultinomialLoss, SquaredLoss
-from laconic.search import SearchResult, SearchStatus
+from laconic.search import SearchResult, SearchStatus, search
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
 
@@ -259,7 +259,7 @@ def test_a_limit_is_named_as_it_was_set():
     assert problem.rounds.search(State(problem.start)).result.node_limit == 31
     problem = hard_problem(node_limit="auto", method="optimal")
     found = problem.rounds.search(State(problem.start))
-    alone = rounds_module.search(found.problem, node_limit="auto")
+    alone = search(found.problem, node_limit="auto")
     assert found.result.node_limit == N_CLASSES * alone.node_limit
 
 

@@ -87,13 +87,15 @@ class _Judge:
         others = self.rounds.others(self.state, found.output)
         of_output = self.gradients[found.output], self.hessians[found.output]
         problem = self.rounds.pose(*of_output, others)
-        return problem.objective_of(problem.value(found.standard)) - self.rounds.cost(found.form)
+        gain = problem.objective_of(problem.value(found.standard))
+        return gain - self.rounds.terms.cost(found.form)
 
     def by_chance(self, found: Found) -> float:
         """Compute what the best of all useless terms of its kind hardly gains more than."""
         margin = MARGIN_OF_FIRST if self.is_first else MARGIN
         n_conditions = len(found.result.query)
-        least = self.rounds.by_chance(found.form, self.noise, n_conditions) + margin * self.noise
+        least = margin * self.noise
+        least += self.rounds.terms.by_chance(found.form, self.noise, n_conditions)
         return max(least, 0.0)
 
     def least(self, found: Found) -> float:

@@ -17,25 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from laconic._util.types import Floats, Integers, Values
+from laconic._util.types import Floats, Values
 from laconic.boosting.chance import beyond_chance
 from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted, stacked
 from laconic.boosting.settings import InitialTerm, form_of, make_term
 from laconic.boosting.state import Barred, Found, State
+from laconic.boosting.term_search import ROUNDING, TermSearch
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.constraints import Constraints
-from laconic.candidates.slopes import FoundSlope, SlopeCandidates
+from laconic.candidates.slopes import SlopeCandidates
 from laconic.losses import Loss, MultinomialLoss
-from laconic.search import (
-    QueryFamilies,
-    RefittedTerms,
-    SearchProblem,
-    SearchResult,
-    SearchStatus,
-    search,
-)
-from laconic.search.brevity import Pricing
-from laconic.search.distributed import current_client
+from laconic.search import RefittedTerms, SearchProblem, SearchResult, SearchStatus
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import merged
 from laconic.terms.rules import RuleEnsemble, Term
@@ -46,8 +38,6 @@ from laconic.terms.slopes import Slope
 # above the rounding errors of a million rows, and below the gains of targets of very different
 # size.
 NEGLIGIBLE_GAIN = 1e-20
-# Objectives that differ by no more than this fraction differ by rounding errors.
-_ROUNDING = 1e-9
 # Objectives of two outputs this close are equal, and the first output gets the rule.
 _TIE = 1e-12
 
@@ -121,8 +111,9 @@ class Rounds:
         return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
 
     @cached_property
-    def _allowed(self) -> dict[int, QueryFamilies]:
-        return {}
+    def terms(self) -> TermSearch:
+        """The terms that a model may have, and what they are worth."""
+        return TermSearch(self.candidates, self.slopes, self.constraints, self.brevity)
 
     def begin(self, state: State) -> State:
         """Return a state to continue from: with the best weights, where weights are refitted."""
@@ -175,27 +166,12 @@ class Rounds:
         problems = tuple(itertools.starmap(partial(_without, barred), enumerate(free)))
         noise = self.noise(gradients, hessians) if self.beats_chance else 0.0
         results: list[SearchResult] = []
-        slopes: list[FoundSlope | None] = []
+        slopes: list[Slope | None] = []
         best, started = 0, time.perf_counter()
         for output, problem in enumerate(problems):
             options = self._options(len(problems) - output, started, results)
-            slope = self._best_slope(state, output, problem, barred, noise)
-            is_optimal = options.get("method", "optimal") == "optimal"
-            if slope is not None and is_optimal and current_client() is None:
-                # No more than rules that are as good is of interest. Without a cluster: a cutoff
-                # keeps a search on one machine.
-                options["cutoff"] = (1.0 - _ROUNDING) * slope.value
-            result = search(
-                problem,
-                families=self._queries(output),
-                brevity=self.brevity,
-                noise=noise,
-                **options,
-            )
-            if slope is not None and _is_before(slope, result):
-                result = _of_slope(slope, result)
-            else:
-                slope = None
+            known = self._known_slopes(state, output, barred)
+            result, slope = self.terms.best(problem, self._output(output), known, noise, options)
             results.append(result)
             slopes.append(slope)
             if results[-1].status is SearchStatus.INTERRUPTED:
@@ -206,12 +182,12 @@ class Rounds:
         result, slope = results[best], slopes[best]
         if len(problems) > 1:
             result = _of_all_outputs(results, best, self.search_options.get("node_limit"))
-        form = self.query(result) if slope is None else slope.slope
+        form = self.query(result) if slope is None else slope
         values: Values
         if slope is None or self.slopes is None:
             values = problems[best].covered(result.query)
         else:
-            values = self.slopes.values(slope.slope)
+            values = self.slopes.values(slope)
         standard = self._standard(values)
         of = (state, raw_predictions, problems, free)
         return Found(*of, best, result, form, values, standard, noise)
@@ -234,82 +210,18 @@ class Rounds:
             return 0.0
         return squares / curvature / self._unposed.total_coverage
 
-    def worth(
-        self, form: Query | Slope, gain: float, noise: float = 0.0, n_searched: int = 0
-    ) -> float:
-        """Compute what a term is worth: its gain after costs and chance, for its size.
-
-        A rule has at least as many conditions as were searched, of which some may be merged.
-        """
-        left = gain - self.cost(form) - self.by_chance(form, noise, n_searched)
-        size = form.n_conditions if isinstance(form, Slope) else max(len(form), n_searched)
-        return Pricing(self.brevity).value(left, size)
-
-    def by_chance(self, form: Query | Slope, noise: float, n_searched: int = 0) -> float:
-        """Compute what the best of all rules of the same length, or slopes, gains by chance.
-
-        Even a single slope gains something.
-        """
-        if isinstance(form, Slope):
-            return noise * math.log(max(0 if self.slopes is None else len(self.slopes), 2))
-        n_conditions = max(len(form), n_searched)
-        return Pricing(0.0, noise, len(self.candidates)).gain(0.0, n_conditions)
-
-    def _best_slope(
-        self,
-        state: State,
-        output: int,
-        problem: SearchProblem,
-        barred: Sequence[Barred],
-        noise: float,
-    ) -> FoundSlope | None:
-        """Find the best slope for an output."""
-        slopes = self.slopes
-        if slopes is None or not slopes.features:
-            return None
-        signs, costs = self._of_slopes(output)
-        by_chance = self.by_chance(Slope("", 0.0, 1.0, 0.0), noise)
-        known: list[Slope] = []
+    def _known_slopes(self, state: State, output: int, barred: Sequence[Barred]) -> list[Slope]:
+        """List the slopes that must not be found: barred ones, and those that are refitted."""
+        known = [b.what for b in barred if isinstance(b.what, Slope) and b.is_of(output)]
         if self.is_joint:
-            # These are refitted.
             known += [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
-        known += [b.what for b in barred if isinstance(b.what, Slope) and b.is_of(output)]
-
-        def worth(gains: Floats, n_conditions: Integers) -> Floats:
-            left = gains - costs[:, np.newaxis] - by_chance
-            return np.asarray(left / (1.0 + n_conditions) ** self.brevity, dtype=np.float64)
-
-        return slopes.best(problem, worth, signs, known)
-
-    def _of_slopes(self, output: int) -> tuple[Integers, Floats]:
-        """Return the signs of the weights of slopes, by feature, and the costs of the features."""
-        assert self.slopes is not None
-        names, constraints = self.slopes.names, self.constraints
-        if constraints is None:
-            return np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
-        forms = [Slope(name, 0.0, 1.0, 0.0) for name in names]
-        signs = [constraints.signs_of(form, self._output(output)) for form in forms]
-        costs = [
-            constraints.cost(form) if constraints.are_allowed(form) and allowed else np.inf
-            for form, allowed in zip(forms, signs, strict=True)
-        ]
-        needed = [min(allowed) if len(allowed) == 1 else 0 for allowed in signs]
-        return np.array(needed, dtype=np.int64), np.array(costs)
+        return known
 
     def _standard(self, values: Values) -> Values:
         """Return values on the scale of rules."""
         stack, _ = stacked([values], len(self.y), self.sample_weight)
         standard: Values = stack[0]
         return standard
-
-    def _queries(self, output: int) -> QueryFamilies | None:
-        """Return the queries that rules of an output may have; None for all."""
-        if self.constraints is None:
-            return None
-        if output not in self._allowed:
-            conditions = self.candidates.conditions
-            self._allowed[output] = self.constraints.allowed(conditions, self._output(output))
-        return self._allowed[output]
 
     def _options(
         self, n_left: int, started: float, before: Sequence[SearchResult]
@@ -347,11 +259,7 @@ class Rounds:
         gain = 0.0
         if self._sign(term) * problem.weight_of(standard) >= 0.0:
             gain = problem.objective_of(problem.value(standard))
-        return self.worth(form, gain, found.noise, 0 if result is None else len(result.query))
-
-    def cost(self, form: Query | Slope) -> float:
-        """Return the cost of the features that a term uses."""
-        return 0.0 if self.constraints is None else self.constraints.cost(form)
+        return self.terms.worth(form, gain, found.noise, 0 if result is None else len(result.query))
 
     def _sign(self, term: Term) -> int:
         if self.constraints is None:
@@ -520,7 +428,7 @@ class Rounds:
         # A rule of an earlier fit may exceed the limits of the search.
         bound = max(result.bound, objective_value)
         if status is SearchStatus.OPTIMAL:
-            if objective_value >= (1.0 - _ROUNDING) * result.objective_value:
+            if objective_value >= (1.0 - ROUNDING) * result.objective_value:
                 bound = objective_value
             else:
                 # The rule is better by terms of third order.
@@ -556,7 +464,7 @@ class Rounds:
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
             return 0.0
-        costs = [sum(self.cost(form_of(t)) for t in each.ensemble) for each in (new, old)]
+        costs = [sum(self.terms.cost(form_of(t)) for t in each.ensemble) for each in (new, old)]
         return (costs[0] - costs[1]) * self._unposed.total_coverage
 
     def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
@@ -641,27 +549,10 @@ def boost(
     return None
 
 
-def _is_before(slope: FoundSlope, rule: SearchResult) -> bool:
-    """Check whether a slope is worth more than a rule, or as much and is smaller."""
-    is_smaller = slope.slope.n_conditions < len(rule.query)
-    factor = 1.0 + _ROUNDING if is_smaller else 1.0 - _ROUNDING
-    return rule.objective_value < factor * slope.value
-
-
 def _without(barred: Sequence[Barred], output: int, problem: SearchProblem) -> SearchProblem:
     """Exclude the rows of barred rules from the problem of an output."""
     rules = (each.what for each in barred if each.is_of(output))
     return problem.excluding([what for what in rules if not isinstance(what, Slope)])
-
-
-def _of_slope(slope: FoundSlope, rules: SearchResult) -> SearchResult:
-    """Return the certificate of a slope that is better than all rules that a search has found."""
-    bound, status = max(rules.bound, slope.value), rules.status
-    is_proven = status in (SearchStatus.OPTIMAL, SearchStatus.CUTOFF)
-    if is_proven or (bound <= slope.value and status is not SearchStatus.INTERRUPTED):
-        bound = slope.value
-        status = rules.status if status is SearchStatus.HEURISTIC else SearchStatus.OPTIMAL
-    return replace(rules, query=(), objective_value=slope.value, bound=bound, status=status)
 
 
 def _outputs(values: Floats) -> list[Floats]:

@@ -16,7 +16,6 @@ Two conditions on four rows: the rows where both hold have the negative gradient
 from __future__ import annotations
 
 import dataclasses
-import math
 import signal
 import threading
 import time
@@ -30,7 +29,7 @@ from laconic.search.brevity import Pricing, search_lengths
 from laconic.search.budget import resolve_node_limit
 from laconic.search.checkpoint import current_checkpoint
 from laconic.search.core import search_beam, search_greedy
-from laconic.search.distributed import current_client, spread_over
+from laconic.search.distributed import spread_over
 from laconic.search.joint_bound import joint_bound
 from laconic.search.joint_objective import RefittedTerms
 from laconic.search.optimal import search_optimal
@@ -128,33 +127,20 @@ def search(
         cutoff,
         stop_above_cutoff,
     )
-    if limits.required_coverage > problem.total_coverage:
-        raise ValueError(
-            f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "
-            f"Got {min_coverage!r}: no query covers that much."
-        )
-    require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
-    for name, price in (("brevity", brevity), ("noise", noise)):
-        is_price = math.isfinite(price) and price >= 0
-        require(is_price, name, "a finite number in the range [0, inf)", price)
     pricing = Pricing(float(brevity), float(noise), problem.n_candidates)
     n_best = options.get("n_best", 1)
-    if families is not None:
-        require(n_best == 1, "n_best", "1 where not all queries are allowed", n_best)
-    checkpoint, key = current_checkpoint(), ""
-    if isinstance(method, str):
-        require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
-        if checkpoint is not None:
-            key = checkpoint.key(problem, method, limits, families, pricing, options)
-            is_priced = families is not None or not pricing.is_free
-            known = checkpoint.find(key, problem, is_priced=is_priced)
-            if known is not None:
-                return known
+    _check(problem, limits, method, on_interrupt, None if families is None else n_best)
+    checkpoint = current_checkpoint() if isinstance(method, str) else None
+    if checkpoint is not None and isinstance(method, str):
+        key = checkpoint.key(problem, method, limits, families, pricing, options)
+        is_priced = families is not None or not pricing.is_free
+        known = checkpoint.find(key, problem, is_priced=is_priced)
+        if known is not None:
+            return known
     # Objectives are compared on a scale on which none of them is 0 or infinite by rounding, unless
     # there are prices or a cutoff, which are objectives, or the method is the caller's own.
     has_costs = families is not None and bool(families.costs)
-    has_scale = cutoff is not None or noise > 0.0 or has_costs
-    is_scaled = isinstance(method, str) and not has_scale
+    is_scaled = isinstance(method, str) and cutoff is None and noise == 0.0 and not has_costs
     scaled = problem.without_scale() if is_scaled else problem
     if callback is not None and is_scaled:
         callback = _unscaling(problem, callback)
@@ -170,8 +156,6 @@ def search(
         if pricing.is_free:
             result = make_search(told)(scaled, limits)
         else:
-            # A cutoff keeps a search on one machine.
-            is_shared = options.get("client") is not None or current_client() is not None
             result = search_lengths(
                 scaled,
                 limits,
@@ -179,14 +163,34 @@ def search(
                 make_search,
                 callback=told,
                 n_best=n_best,
-                has_cutoffs=method == "optimal" and (cutoff is not None or not is_shared),
+                has_cutoffs=method == "optimal",
             )
     result = dataclasses.replace(result, seconds=time.perf_counter() - started)
     if is_scaled:
         result = _unscaled(problem, result)
-    if checkpoint is not None and key:
+    if checkpoint is not None:
         checkpoint.add(key, result)
     return result
+
+
+def _check(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    method: str | SearchMethod,
+    on_interrupt: str,
+    n_best_in_families: int | None,
+) -> None:
+    """Raise an error for impossible options."""
+    if isinstance(method, str):
+        require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
+    if limits.required_coverage > problem.total_coverage:
+        raise ValueError(
+            f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "
+            f"Got {limits.min_coverage!r}: no query covers that much."
+        )
+    require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
+    n_best = n_best_in_families
+    require(n_best in (None, 1), "n_best", "1 where not all queries are allowed", n_best)
 
 
 def _runner(

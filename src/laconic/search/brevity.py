@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from laconic._util.checks import require
 from laconic.search.budget import MAX_CONDITIONS_IN_A_TABLE, choose_branching
 from laconic.search.joint_bound import joint_bound
 from laconic.search.joint_objective import IMITATED
@@ -64,6 +65,12 @@ class Pricing:
     brevity: float = 0.0
     noise: float = 0.0
     n_candidates: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("brevity", "noise"):
+            price = getattr(self, name)
+            is_price = math.isfinite(price) and price >= 0
+            require(is_price, name, "a finite number in the range [0, inf)", price)
 
     @property
     def is_free(self) -> bool:

@@ -92,8 +92,8 @@ def search_optimal(
         the work stay the same, the time does not. Not available over ranges.
     client : distributed.Client, default=None
         A Dask cluster whose workers share the search; None takes that of
-        :func:`~laconic.search.spread_over`, if any. Searches over ranges, with a cutoff or for
-        several queries stay on one machine.
+        :func:`~laconic.search.spread_over`, if any. Searches over ranges, for several queries, or
+        for any query above a cutoff stay on one machine; others have no use of a cutoff there.
 
     Notes
     -----
@@ -119,11 +119,17 @@ def search_optimal(
         if branching == "tables" and problem.n_components == 0:
             n_tried = nodes_of_first_try(problem.extents, limits.max_conditions)
     node_limit = resolve_node_limit(limits, problem.extents, branching)
+    client = current_client() if client is None else checked_client(client)
+    is_shared = client is not None and branching != "ranges" and n_best == 1
+    if is_shared and not limits.stop_above_cutoff:
+        limits = replace(limits, cutoff=None)  # the parts of a search know no cutoff
     cutoff = None
     if limits.cutoff is not None:  # rounding must not lose a query above it
         cutoff = math.nextafter(problem.value_of(limits.cutoff), 0.0)
+    is_shared = is_shared and cutoff is None
+    find = partial(run_distributed, client) if is_shared else partial(run, _core.optimal)
     call = partial(
-        _runner(client, is_divisible=branching != "ranges" and cutoff is None and n_best == 1),
+        find,
         problem,
         callback=callback,
         approximation_factor=limits.approximation_factor,
@@ -152,14 +158,6 @@ def search_optimal(
     if node_limit is None and result.status is SearchStatus.NODE_LIMIT:
         node_limit = result.counters["nodes"]  # as many as the work in tables allowed for
     return replace(result, branching=branching, node_limit=node_limit)
-
-
-def _runner(client: Any, *, is_divisible: bool) -> Callable[..., SearchResult]:
-    """Choose where a search is run: here, or on a cluster."""
-    client = current_client() if client is None else checked_client(client)
-    if client is None or not is_divisible:
-        return partial(run, _core.optimal)
-    return partial(run_distributed, client)
 
 
 def _try_conditions_first(
