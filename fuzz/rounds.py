@@ -284,7 +284,7 @@ class Drawn:
 
     def _varies(self, line: Line) -> bool:
         values = line.values(self.cells)[self.counted]
-        return bool(np.ptp(values) > 1e-6 * (line.key[2] - line.key[1]))
+        return line.is_of(self.cells, self.counted) and bool(np.ptp(values) > 1e-6 * (line.key[2] - line.key[1]))
 
     @cached_property
     def atoms(self) -> list[Atom]:

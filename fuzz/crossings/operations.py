@@ -274,7 +274,7 @@ def _as_term(alternative: Any, model: Any) -> Rule | Slope:
     """Read an alternative; the raw prediction that it would add to has a name."""
     names = [output.name for output in model.ensemble_.outputs]
     output = names.index(alternative.output) if names else 0
-    form = alternative.query
+    form = alternative.form
     if isinstance(form, Slope):
         return replace(form, output=output)
     return Rule(form, 0.0, output)

@@ -233,7 +233,7 @@ class Problem:
     def prices(self, raw: np.ndarray) -> Prices:
         """Tell what length and chance cost, where these are the raw predictions."""
         noise = self.truth.noise(raw) if self.beats_chance else 0.0
-        n_lines = sum(np.ptp(line.values(self.rows.cells)[self.counted]) > 0 for line in self.lines)
+        n_lines = sum(line.is_of(self.rows.cells, self.counted) for line in self.lines)
         return Prices(float(self["brevity"]), noise, len(self.atoms), n_lines)
 
     @cached_property

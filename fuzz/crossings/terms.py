@@ -181,6 +181,13 @@ class Line:
         return np.array([min(max(each, lower), upper) - lower for each in found], dtype=float)
 
 
+    def is_of(self, cells: Cells, counted: np.ndarray) -> bool:
+        """Check whether some row that counts is strictly between both ends; it is a rule else."""
+        _, lower, upper = self.key
+        pairs = zip(cells[self.column], counted, strict=True)
+        return any(c and cell is not None and lower < number_of(cell) < upper for cell, c in pairs)
+
+
 def number_of(cell: Any) -> float:
     """Return a cell as a number: dates are days."""
     if isinstance(cell, date) and not isinstance(cell, datetime):
@@ -295,7 +302,7 @@ def all_sets(
                 found.append((chosen, mask.astype(float), size, mask.tobytes()))
     for line in lines:
         values = line.values(cells or {})[counted]
-        if np.ptp(values) > 0 and any(limits.signs([line], k) for k in range(limits.n_outputs)):
+        if line.is_of(cells or {}, counted) and any(limits.signs([line], k) for k in range(limits.n_outputs)):
             values = values / scale_of(values, weights[counted])
             found.append(((line,), values, line.n_conditions, line.key))
     signs = [

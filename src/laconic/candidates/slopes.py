@@ -238,7 +238,7 @@ class SlopeCandidates:
         begins, ends = np.array(self.pairs).T
         found = np.zeros((len(self.features), len(self.pairs)), dtype=bool)
         for position, each in enumerate(self.features):
-            numbers = np.sort(each.numbers if each.rows is None else np.append(each.numbers, 0.0))
+            numbers = np.sort(self._counted(each))
             knots = np.pad(each.knots, (0, self.n_bins + 1 - len(each.knots)), mode="edge")
             # Missing values are sorted to the end.
             above, below = (
@@ -247,6 +247,15 @@ class SlopeCandidates:
             )
             found[position] = below > above
         return found
+
+    def _counted(self, feature: _Feature) -> Floats:
+        """Return the numbers of rows that count; one zero for those that are not stored."""
+        is_counted = np.ones(self.n_rows, dtype=bool) if self.weights is None else self.weights > 0
+        if feature.rows is None:
+            return np.asarray(feature.numbers[is_counted], dtype=np.float64)
+        stored = is_counted[feature.rows]
+        n_zeros = int(is_counted.sum() - stored.sum() > 0)
+        return np.append(feature.numbers[stored], np.zeros(n_zeros))
 
     def _missing(self, position: int, place: int, means: Floats) -> Any:
         """Return the round value that missing rows count as: near the mean of the others."""

@@ -68,8 +68,7 @@ def read_stream(
     source, y = as_source(X).joined(y, "target")
     source, sample_weight = source.joined(sample_weight, "weight")
     source, exposure = source.joined(exposure, "exposure")
-    kept = _kept(loss, holds_classes=estimator.task.holds_classes)
-    roles = _roles(source, y, sample_weight, exposure, kept)
+    roles = _roles(source, y, sample_weight, exposure)
     if roles.exposure is not None:
         check_exposed(loss)
     _check_names(estimator, roles.features)
@@ -78,6 +77,8 @@ def read_stream(
         settings = read_settings(estimator, X, roles.features)
         texts = _texts(estimator)
     _check_parts(settings)
+    kept = _kept(loss, settings, holds_classes=estimator.task.holds_classes)
+    roles = replace(roles, kept=kept)
     if settings.class_weight is not None:
         roles = _with_class_factors(
             source, roles, partial(_task_of, estimator, loss, task), settings
@@ -172,7 +173,7 @@ def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Term] = ())
         return data
     if _special_options(settings) or _has_order(data.table):
         return data
-    kept = _kept(data.loss, holds_classes=data.task.holds_classes)
+    kept = _kept(data.loss, settings, holds_classes=data.task.holds_classes)
     names, options = data.table.feature_names, _condition_options(settings, fitted)
     if options.given is not None:
         check_conditions(options.given)
@@ -216,10 +217,11 @@ def _special_options(settings: Settings) -> list[str]:
     return [name for name, is_asked in asked.items() if is_asked]
 
 
-def _kept(loss: Any, *, holds_classes: bool) -> Kept:
+def _kept(loss: Any, settings: Settings, *, holds_classes: bool) -> Kept:
     if holds_classes:
         return "classes"
-    return "means" if takes_means(loss) else "values"
+    # What chance gains depends on how targets vary.
+    return "means" if takes_means(loss) and not settings.beats_chance else "values"
 
 
 def _wanted(
@@ -254,7 +256,7 @@ def _condition_options(settings: Settings, fitted: Iterable[Term]) -> ConditionO
     )
 
 
-def _roles(source: TableSource, y: Any, sample_weight: Any, exposure: Any, kept: Kept) -> Roles:
+def _roles(source: TableSource, y: Any, sample_weight: Any, exposure: Any) -> Roles:
     others = {"target y": y, "sample_weight": sample_weight, "exposure": exposure}
     for role, name in others.items():
         if not (isinstance(name, str) or (name is None and role != "target y")):
@@ -271,7 +273,7 @@ def _roles(source: TableSource, y: Any, sample_weight: Any, exposure: Any, kept:
             "Rules need at least one column besides the target. Got "
             f"{listed_names(source.column_names)}."
         )
-    return Roles(y, features, sample_weight, kept, exposure=exposure)
+    return Roles(y, features, sample_weight, exposure=exposure)
 
 
 def _check_names(estimator: RuleBoosting, features: tuple[str, ...]) -> None:
