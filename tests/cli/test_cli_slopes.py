@@ -17,7 +17,7 @@ def sloped(tmp_path):
     """Write a table whose target rises with the age from 30 to 60, and drops for a plan."""
     rng = np.random.default_rng(0)
     age, plan = rng.integers(18, 90, 200), rng.choice(["free", "gold"], 200)
-    price = 100.0 * np.clip(age, 30, 60) - 1500 * (plan == "free") + rng.normal(size=200)
+    price = 100.0 * np.clip(age, 30, 60) - 1500 * (plan == "free") + 300 * rng.normal(size=200)
     frame = pl.DataFrame({"age": age, "plan": plan, "price": price.round(2)})
     path = tmp_path / "parts" / "table.csv"
     path.parent.mkdir()

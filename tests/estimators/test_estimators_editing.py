@@ -242,11 +242,11 @@ def test_alternatives_are_all_sets_of_rows_within_the_tolerance(data, number):
 
 def test_alternatives_beside_other_rules_gain_what_they_say(model, data):
     X, y = data
-    found = model.alternatives(2, X, y, tolerance=0.2, max_found=5)
+    found = model.alternatives(2, X, y, tolerance=0.5, max_found=5)
     assert len({one.form.covered(X).tobytes() for one in found}) == len(found)
     shares = [one.share for one in found]
     assert shares == sorted(shares, reverse=True)
-    assert all(share >= 0.8 for share in shares)
+    assert all(share >= 0.5 for share in shares)
     assert len(found) == 5 or found.is_complete
     assert str(found).startswith("Instead of term 2, ")
     with pytest.raises(ValueError, match=r"by its number, from 1 to 4\. Got 5"):

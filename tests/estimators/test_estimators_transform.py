@@ -34,13 +34,13 @@ def mixed_model(library=pd, **parameters):
 
 
 @both
-def test_columns_are_what_rules_cover(task):
+def test_columns_are_the_values_of_terms(task):
     X, y = numeric_problem(task)
     model = ESTIMATORS[task](3)
     columns = model.fit_transform(X, y)
     assert columns.dtype == np.float64
     assert columns.shape == (80, 3)
-    assert_array_equal(columns, model.ensemble_.covered(X))
+    assert_array_equal(columns, model.ensemble_.values(X))
     assert_array_equal(columns, model.transform(X))
     # They carry the whole model.
     weights = [rule.weight for rule in model.ensemble_]
@@ -107,7 +107,7 @@ def test_many_classes():
     frame = model.set_output(transform="pandas").transform(X)
     assert frame.shape == (150, 5)
     assert frame.columns.is_unique
-    assert_array_equal(frame, model.ensemble_.covered(X))
+    assert_array_equal(frame, model.ensemble_.values(X))
 
 
 def test_names_of_equal_conditions():

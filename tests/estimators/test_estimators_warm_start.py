@@ -60,14 +60,13 @@ def test_settings_that_differ_between_rules_are_told():
     assert model.set_params(n_terms=3).fit(X, y).settings_ == replace(settings, n_terms=3)
     assert model.set_params(n_terms=4, max_conditions=1).fit(X, y).settings_.is_mixed
     assert model.set_params(n_terms=5).fit(X, y).settings_.is_mixed
-    assert model.certificate(X, y).max_conditions == max(
-        len(rule.query) for rule in model.ensemble_
-    )
+    longest = max(rule.n_conditions for rule in model.ensemble_.rules)
+    assert model.certificate(X, y).max_conditions == longest
     loaded = model_from_dict(model_to_dict(model))
     assert (loaded.ensemble_, loaded.settings_) == (model.ensemble_, model.settings_)
     certificates = model.report(X, y).to_dict()["certificates"]
     assert certificates["scope"] is None
-    words = "The rules were found with different settings or candidate conditions."
+    words = "The terms were found with different settings or candidate conditions."
     assert certificates["scope_words"] == words
     fresh = model.set_params(warm_start=False).fit(X, y).settings_
     assert (fresh.max_conditions, fresh.is_mixed) == (1, False)

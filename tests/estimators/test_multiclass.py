@@ -363,7 +363,7 @@ def test_explanations_add_up_class_by_class(model, iris):
     assert_allclose(sums.to_numpy(), model.decision_function(X[:3]))
     own = told.of_class()
     assert own.raw_prediction == max(told.raw_prediction)
-    total = own.intercept + sum(rule.weight for rule in own.rules.values())
+    total = own.intercept + sum(own.contributions)
     assert_allclose(total, own.raw_prediction)
 
 
@@ -393,7 +393,7 @@ def test_files_hold_the_model_to_the_last_bit(model, iris, tmp_path):
     [
         (lambda data: data.update(intercept=[0.0, 1.0]), "3 or more items"),
         (lambda data: data.update(loss="logistic"), "two classes, or more with the loss"),
-        (lambda data: data["rules"][0].update(output=3), "the position of a class"),
+        (lambda data: data["terms"][0].update(output=3), "the position of a class"),
         (lambda data: data.update(classes=["a", "c", "b"]), "ascending order"),
     ],
 )
@@ -443,10 +443,11 @@ def test_a_report_names_the_class_of_every_rule(model, iris):
     report = model.report(X, y)
     content = report.to_dict()
     assert content["model"]["is_many"]
-    assert content["rules"][0]["class_label"] == "setosa"
-    assert content["rules"][0]["effect"].startswith("multiplies the odds of setosa by ")
+    assert content["terms"][0]["class_label"] == "setosa"
+    assert content["terms"][0]["effect"].startswith("multiplies the odds of setosa by ")
     assert np.trace(content["confusion"]) == (model.predict(X) == y).sum()
     assert sum(content["what_if"]["groups"][0]["counts"]) > 0
     page = report.to_html()
     assert "Intercept for virginica" in page
-    assert "share of versicolor" in page
+    rule = model.ensemble_.rules[0]
+    assert f"share of {model.classes_[rule.output]}" in page

@@ -143,7 +143,8 @@ def test_certificates_say_what_rules_are_given(fitted, parameters, words):
     ("parameters", "words"),
     [
         ({"brevity": 0}, "training loss more, to second order."),
-        ({}, "in relation to its size: 1 plus its number of conditions."),
+        ({}, "in relation to its size to the power of 1.5: 1 plus its number of conditions."),
+        ({"brevity": 1}, "in relation to its size: 1 plus its number of conditions."),
         ({"brevity": 0.5}, "in relation to its size to the power of 0.5: 1 plus"),
         ({"n_terms": "auto"}, "beyond what chance would gain, in relation to its size"),
     ],

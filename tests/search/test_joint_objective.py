@@ -127,23 +127,21 @@ def test_cells_are_rows_that_the_same_terms_cover():
     assert RefittedTerms(covered[:1], np.zeros(1)).cells().tolist() == [1, 1, 0, 0, 1]
 
 
-def test_cells_of_slopes_are_rows_of_equal_values():
+def test_beside_slopes_each_row_is_a_cell():
     rng = np.random.default_rng(0)
     for _ in range(200):
         n_rows = int(rng.integers(1, 30))
         values = np.vstack(
             [
                 rng.random((rng.integers(0, 3), n_rows)) < 0.5,
-                rng.normal(size=(rng.integers(1, 4), n_rows)).round(rng.integers(0, 2)),
+                rng.uniform(1.5, 9.0, size=(rng.integers(1, 4), n_rows)).round(rng.integers(0, 2)),
             ]
         )
         values = np.ascontiguousarray(rng.permutation(values))
         cells = RefittedTerms(values, np.zeros(len(values))).cells()
         assert cells.dtype == np.int32
-        for one, other in itertools.combinations(range(n_rows), 2):
-            is_equal = (values[:, one] == values[:, other]).all()
-            assert (cells[one] == cells[other]) == is_equal
-        assert ((cells == 0) == (values == 0.0).all(axis=0)).all()
+        # The cell 0 is that of no term, of which bounds know more.
+        assert cells.tolist() == [*range(1, n_rows + 1)]
 
 
 def test_nothing_is_known_of_what_slopes_leave():

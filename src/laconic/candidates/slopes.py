@@ -419,15 +419,26 @@ class SlopeCandidates:
         return FoundSlope(self.slope(position, place), float(values[position, place]))
 
     def _places(self, slopes: Iterable[Slope]) -> Iterator[tuple[int, int]]:
-        """Find given slopes among all of them."""
+        """Find given slopes among all of them, and those of copies of their features."""
         for slope in slopes:
             if slope.feature not in self.names:
                 continue
             position = self.names.index(slope.feature)
             knots = self.features[position].knots.tolist()
             if all(end in knots for end in slope.ends):
-                pair = tuple(map(knots.index, slope.ends))
-                yield position, self.pairs.index(pair)
+                place = self.pairs.index(tuple(map(knots.index, slope.ends)))
+                for other in np.flatnonzero(self._copies == self._copies[position]).tolist():
+                    yield other, place
+
+    @cached_property
+    def _copies(self) -> Integers:
+        """The first feature with the same numbers as each one."""
+        firsts: dict[tuple[bytes, ...], int] = {}
+        found = [
+            firsts.setdefault((f.numbers.tobytes(), np.asarray(f.rows).tobytes()), position)
+            for position, f in enumerate(self.features)
+        ]
+        return np.array(found, dtype=np.int64)
 
 
 def _cumulated(sums: Floats) -> Floats:
