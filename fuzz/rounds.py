@@ -283,8 +283,10 @@ class Drawn:
         return [each for each in found if self._varies(each)]
 
     def _varies(self, line: Line) -> bool:
+        if not line.is_of(self.cells, self.counted):
+            return False
         values = line.values(self.cells)[self.counted]
-        return line.is_of(self.cells, self.counted) and bool(np.ptp(values) > 1e-6 * (line.key[2] - line.key[1]))
+        return bool(np.ptp(values) > 1e-6 * (line.key[2] - line.key[1]))
 
     @cached_property
     def atoms(self) -> list[Atom]:

@@ -302,7 +302,8 @@ def all_sets(
                 found.append((chosen, mask.astype(float), size, mask.tobytes()))
     for line in lines:
         values = line.values(cells or {})[counted]
-        if line.is_of(cells or {}, counted) and any(limits.signs([line], k) for k in range(limits.n_outputs)):
+        is_allowed = any(limits.signs([line], output) for output in range(limits.n_outputs))
+        if is_allowed and line.is_of(cells or {}, counted):
             values = values / scale_of(values, weights[counted])
             found.append(((line,), values, line.n_conditions, line.key))
     signs = [
