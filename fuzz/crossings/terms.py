@@ -180,7 +180,6 @@ class Line:
         found = [middle if cell is None else number_of(cell) for cell in cells[self.column]]
         return np.array([min(max(each, lower), upper) - lower for each in found], dtype=float)
 
-
     def is_of(self, cells: Cells, counted: np.ndarray) -> bool:
         """Check whether some row that counts is strictly between both ends; it is a rule else."""
         _, lower, upper = self.key

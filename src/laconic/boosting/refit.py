@@ -59,6 +59,7 @@ def descend(risk: PenalisedRisk) -> tuple[Floats, int]:
     Two rules that share a row:
 
     >>> from laconic.terms.conditions import Query
+    >>> from laconic.terms.rules import Rule
     >>> rules = RuleEnsemble((Rule(Query(), 0.0), Rule(Query(), 0.0)))
     >>> covered = [np.array([True, True, False]), np.array([False, True, True])]
     >>> y = np.array([1.0, 5.0, 4.0])
@@ -145,6 +146,7 @@ def ensemble_risk(
     Examples
     --------
     >>> from laconic.terms.conditions import Query
+    >>> from laconic.terms.rules import Rule
     >>> rules, covered = RuleEnsemble((Rule(Query(), 0.0),)), [np.array([True, True, False])]
     >>> y = np.array([1.0, 5.0, 4.0])
     >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 2.0, fit_intercept=False)

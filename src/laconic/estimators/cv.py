@@ -46,7 +46,7 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
     >>> y = np.where((X[:, 0] > 2) ^ (rng.random(200) < 0.2), "yes", "no")
     >>> model = RuleBoostingClassifierCV(n_terms=10).fit(X, y)
     >>> model.n_terms_, model.cv_results_["mean_loss"].round(2)
-    (1, array([0.69, 0.48, 0.49, 0.51, 0.53]))
+    (1, array([0.69, 0.48, 0.49, 0.5 , 0.51]))
     """
 
     _plain = RuleBoostingClassifier
@@ -90,7 +90,8 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
     Prediction, 1 rule, 2 conditions:
     +0.3454 (intercept)
      +3.076 if x0 > 2 & x1 > 1
-    1 of up to 10 terms: chosen by 5-fold cross-validation, with the smallest loss.
+    1 of up to 10 terms: chosen by 5-fold cross-validation, the fewest within one standard error of the
+    smallest loss, that of 4 terms.
     """
 
     _plain = RuleBoostingRegressor

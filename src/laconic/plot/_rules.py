@@ -232,7 +232,7 @@ class ContributionDisplay(LinesDisplay):
     >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
     >>> display = ContributionDisplay.from_estimator(model, X, row=1)
     >>> len(display.bars_), display.explanation.terms
-    (3, {1: <Rule: +4.619 if x0 <= 2>})
+    (4, {1: <Rule: +3.771 if x0 <= 2>, 2: <Rule: +1.081 if 1 < x0 <= 2>})
     """
 
     bars_: BarContainer

@@ -58,8 +58,8 @@ class Pricing:
     Examples
     --------
     >>> pricing = Pricing(brevity=1.0)
-    >>> pricing.value(0.6, 2), pricing.gain(0.25, 3)
-    (0.2, 1.0)
+    >>> pricing.value(0.75, 2), pricing.gain(0.25, 3)
+    (0.25, 1.0)
     """
 
     brevity: float = 0.0

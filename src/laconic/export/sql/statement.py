@@ -82,7 +82,7 @@ def to_sql(
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(l2_regularization=0, fit_intercept=False)
+    >>> model = RuleBoostingRegressor(1, l2_regularization=0, fit_intercept=False, brevity=0)
     >>> model = model.fit([[1], [2], [3], [4]], [5, 5, 0, 0])
     >>> print(to_sql(model, "sqlite", columns={"x0": "dose"}))
     CASE WHEN CAST("dose" AS REAL) <= 2 THEN 5.0 ELSE 0 END
