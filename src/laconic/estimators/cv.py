@@ -90,8 +90,8 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
     Prediction, 1 rule, 2 conditions:
     +0.3454 (intercept)
      +3.076 if x0 > 2 & x1 > 1
-    1 of up to 10 terms: chosen by 5-fold cross-validation, the fewest within one standard error of the
-    smallest loss, that of 4 terms.
+    1 of up to 10 terms: chosen by 5-fold cross-validation, the fewest within one standard error
+    of the smallest loss, that of 4 terms.
     """
 
     _plain = RuleBoostingRegressor
