@@ -23,9 +23,9 @@ contracts = pd.DataFrame(
 cost = 150 + 8 * np.sqrt(contracts["km per year"]) / 5 + rng.normal(0, 60, n_contracts)
 cost += 40 * (contracts["age of car"] > 10)
 
-free = RuleBoostingRegressor(n_terms=12, max_thresholds=15, l2_regularization=1)
+free = RuleBoostingRegressor(n_terms=5, max_thresholds=15, l2_regularization=1)
 rising = RuleBoostingRegressor(
-    n_terms=12, max_thresholds=15, l2_regularization=1, monotonic_cst={"km per year": 1}
+    n_terms=5, max_thresholds=15, l2_regularization=1, monotonic_cst={"km per year": 1}
 )
 models = {"free": free.fit(contracts, cost), "rising": rising.fit(contracts, cost)}
 print(rising)
