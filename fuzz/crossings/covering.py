@@ -86,9 +86,14 @@ def completed(
         choice = factor, row[factor]
         return not any(each <= values for each in by_choice.get(choice, ()))
 
+    def is_open(chosen: Row, factor: str) -> bool:
+        return any(is_allowed({**chosen, factor: value}, factor) for value in factors[factor])
+
     def extended(chosen: Row, rest: Sequence[str]) -> Row | None:
         if not rest:
             return chosen
+        if not all(is_open(chosen, factor) for factor in rest):
+            return None  # at once, and not after all values of the factors between
         factor, *others = rest
 
         def merit(value: str) -> tuple[int, int]:
