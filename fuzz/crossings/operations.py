@@ -149,7 +149,7 @@ def edit_drop(model: Any, case: Case) -> Any:
 def edit_force(model: Any, case: Case) -> Any:
     """Ask for another rule and another slope."""
     force = [_new_rule(model, case.problem)]
-    if case.problem["slopes"] == "True":
+    if case.problem.has_slopes:
         force.append(case.problem.slope(case.problem.good_slope(3)).text())
     return _edited(model, case, force=force)
 
@@ -491,8 +491,9 @@ def onnx(model: Any, case: Case) -> Any:
 
 
 def _numbers(cells: Sequence[Any]) -> np.ndarray:
-    is_text = any(isinstance(cell, str) for cell in cells)
-    return np.array([np.nan if cell is None or is_text else float(cell) for cell in cells])
+    # Columns that no term uses may have anything.
+    is_number = all(cell is None or isinstance(cell, int | float) for cell in cells)
+    return np.array([float(cell) if is_number and cell is not None else np.nan for cell in cells])
 
 
 def pmml(model: Any, case: Case) -> Any:

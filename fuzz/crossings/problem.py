@@ -67,7 +67,7 @@ class Problem:
     def rows(self) -> Rows:
         """The rows, as plain cells."""
         # Chance lets few terms pass, unless they tell much.
-        noise = 0.1 if self.beats_chance else 0.35
+        noise = 0.1 if self["n_terms"] == "auto" else 0.35
         return make_rows(self["columns"], self["loss"], self["rows"], self.seed, noise=noise)
 
     @property
@@ -87,13 +87,13 @@ class Problem:
 
     @property
     def beats_chance(self) -> bool:
-        """Whether chance decides on the number of terms."""
-        return self["n_terms"] == "auto"
+        """Whether chance decides on the number of terms, and not cross-validation."""
+        return self["n_terms"] == "auto" and self["operation"] != "CV estimator"
 
     @property
     def n_terms(self) -> int:
         """The largest number of terms."""
-        return MAX_AUTO_TERMS if self.beats_chance else N_TERMS
+        return MAX_AUTO_TERMS if self["n_terms"] == "auto" else N_TERMS
 
     # The truth
 
@@ -194,10 +194,15 @@ class Problem:
         ]
         return np.max(found, axis=0)
 
+    @property
+    def has_slopes(self) -> bool:
+        """Whether terms may be slopes; where conditions are given, they are not."""
+        return self["slopes"] == "True" and self["columns"] != "conditions"
+
     @cached_property
     def lines(self) -> list[Line]:
         """All slopes: the package chooses the knots, and nothing else."""
-        if self["slopes"] == "False":
+        if not self.has_slopes:
             return []
         table = self["table"] if self["table"] not in IN_PARTS else "pandas"
         slopes = candidate_slopes(
@@ -263,11 +268,11 @@ class Problem:
 
     def good_slope(self, number: int) -> Line:
         """Take one of the slopes that may be terms and gain most by themselves."""
-        if self["slopes"] == "False":
+        if not self.has_slopes:
             return Line("x0", 0.75, 2.25, 1.5 if self["columns"] == "missing values" else None, 2)
         gains, sets = self.first_gains(self.sets), self.sets
         places = [n for n in np.argsort(-gains, kind="stable").tolist() if sets.is_slope[n]]
-        [line] = sets.atoms[places[number]]
+        [line] = sets.atoms[places[min(number, len(places) - 1)]]
         assert isinstance(line, Line)
         return line
 
@@ -302,7 +307,7 @@ class Problem:
 
     def parameters(self) -> dict[str, Any]:
         """List the parameters of the estimator that are not the default."""
-        chosen: dict[str, Any] = {"n_terms": "auto" if self.beats_chance else N_TERMS}
+        chosen: dict[str, Any] = {"n_terms": "auto" if self["n_terms"] == "auto" else N_TERMS}
         chosen |= {"slopes": self["slopes"] == "True", "brevity": float(self["brevity"])}
         chosen["max_conditions"] = self.max_conditions
         chosen |= {"strategy": self["strategy"], "fit_intercept": self.fit_intercept}
