@@ -81,7 +81,7 @@ def measure_rules(run: Run, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _note_time(progress: Any, seen: list[float]) -> None:
-    if progress.search is None and len(progress.rules) > len(seen):
+    if progress.search is None and len(progress.terms) > len(seen):
         seen.append(process_time())
 
 

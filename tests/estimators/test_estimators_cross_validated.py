@@ -292,7 +292,7 @@ def test_progress_tells_folds_from_the_fit(capsys):
 
 def interrupt_at(stage, n_terms):
     def press(progress):
-        if progress.stage == stage and progress.search is None and len(progress.rules) == n_terms:
+        if progress.stage == stage and progress.search is None and len(progress.terms) == n_terms:
             signal.raise_signal(signal.SIGINT)
 
     return press
@@ -328,7 +328,7 @@ def test_ctrl_c_after_the_folds_keeps_rules():
 
 def test_callback_ends_the_folds():
     X, y = known_rules("regressor", 3, 0)
-    model = RuleBoostingRegressorCV(callback=lambda progress: len(progress.rules) == 2, **JOINT)
+    model = RuleBoostingRegressorCV(callback=lambda progress: len(progress.terms) == 2, **JOINT)
     model.fit(X, y)
     assert len(model.cv_results_["n_terms"]) == 2
     assert len(model.ensemble_) == model.n_terms_ == 1

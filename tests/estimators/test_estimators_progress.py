@@ -62,8 +62,8 @@ def test_callback_sees_every_rule():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(3, callback=remember).fit(X, y)
     assert all(isinstance(progress, FitProgress) for progress in seen)
-    assert [len(progress.rules) for progress in seen] == [1, 2, 3]
-    assert seen[-1].rules == model.ensemble_.terms
+    assert [len(progress.terms) for progress in seen] == [1, 2, 3]
+    assert seen[-1].terms == model.ensemble_.terms
     assert list(seen[-1].search_results) == model.search_results_
     assert {progress.n_terms for progress in seen} == {3}
 
@@ -71,7 +71,7 @@ def test_callback_sees_every_rule():
 def test_callback_sees_weights_change():
     def remember(progress):
         if progress.search is None:
-            seen.append(progress.rules)
+            seen.append(progress.terms)
 
     seen = []
     X, y = numeric_problem("regressor")
@@ -85,7 +85,7 @@ def test_callback_sees_weights_change():
 
 def test_callback_ends_the_fit_after_a_rule():
     X, y = numeric_problem("regressor")
-    model = RuleBoostingRegressor(callback=lambda progress: len(progress.rules) == 2).fit(X, y)
+    model = RuleBoostingRegressor(callback=lambda progress: len(progress.terms) == 2).fit(X, y)
     assert model.ensemble_ == RuleBoostingRegressor(2).fit(X, y).ensemble_
     assert len(model.search_results_) == 2
 
@@ -96,7 +96,7 @@ def test_callback_ends_the_fit_during_a_search(n_jobs):
         if progress.search is None:
             return False
         seen.append(progress.search)
-        return len(progress.rules) == 1 and progress.search.n_nodes > 0
+        return len(progress.terms) == 1 and progress.search.n_nodes > 0
 
     seen = []
     X, y = hard_problem()
@@ -135,7 +135,7 @@ class PressCtrlC:
         self.timer = threading.Timer(0.3, _thread.interrupt_main)
 
     def __call__(self, progress):
-        if progress.search is None and len(progress.rules) == 1:
+        if progress.search is None and len(progress.terms) == 1:
             self.timer.start()
 
 

@@ -184,7 +184,7 @@ def test_warm_start_warns_about_new_rules_only():
 
 def test_interrupted_fit_warns_about_unproven_rules_too():
     def interrupt(progress):
-        if len(progress.rules) == 2:
+        if len(progress.terms) == 2:
             raise KeyboardInterrupt
 
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 2)

@@ -61,7 +61,7 @@ class FitScreen:
         """Show a term that was found, or the progress of the search for the next one."""
         # Terms of a fold are not kept.
         self._is_choosing = progress.is_choosing or bool(self._stage)
-        self._has_term = bool(progress.rules) and not self._is_choosing
+        self._has_term = bool(progress.terms) and not self._is_choosing
         if self._stage:
             self._words = f"{self._stage}, {progress.label}"
         elif progress.proof is not None or progress.search is not None:

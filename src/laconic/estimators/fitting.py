@@ -153,6 +153,7 @@ class FitRun:
         Sets: is_stopped.
         """
         facts: dict[str, Any] = {"stage": self.stage, "number": self.number}
+        facts["is_auto"] = self.settings.beats_chance and not self.stage
         if isinstance(found, ProofProgress):
             facts = {"stage": "proving", "proof": found}
         elif found is not None:

@@ -24,7 +24,7 @@ class FitProgress:
     search_results: tuple[SearchResult, ...]
     """The certificates of its terms."""
     n_terms: int
-    """The number of terms to fit."""
+    """The number of terms to fit, or the largest one."""
     search: SearchProgress | None = None
     """The search for the next term; None right after one was found."""
     stage: str = ""
@@ -34,9 +34,11 @@ class FitProgress:
     """The term in question, counted from 1; None for the next one, or the last one found."""
     proof: ProofProgress | None = None
     """The progress of a proof for the whole model, if one is running."""
+    is_auto: bool = False
+    """Whether chance decides how many terms there are."""
 
     @property
-    def rules(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[Term, ...]:
         """The terms found so far, with their weights at this moment."""
         return self.ensemble.terms
 
@@ -44,7 +46,7 @@ class FitProgress:
     def found(self) -> tuple[Term, SearchResult]:
         """The term that was found last, and its certificate."""
         position = -1 if self.number is None else self.number - 1
-        return self.rules[position], self.search_results[position]
+        return self.terms[position], self.search_results[position]
 
     @property
     def is_choosing(self) -> bool:
@@ -56,8 +58,9 @@ class FitProgress:
         """The term in question, or the stage that proves something about all of them."""
         if self.proof is not None:
             return self.stage
-        number = self.number or len(self.rules) + (self.search is not None)
-        return f"{self.stage}{', ' if self.stage else ''}term {number} of {self.n_terms}"
+        number = self.number or len(self.terms) + (self.search is not None)
+        total = f"at most {self.n_terms}" if self.is_auto else self.n_terms
+        return f"{self.stage}{', ' if self.stage else ''}term {number} of {total}"
 
     @property
     def line(self) -> str:
