@@ -23,7 +23,7 @@ from laconic.search.optimal import search_optimal
 
 STRATEGIES = {"stagewise": {}, "joint": {"strategy": "joint", "fit_intercept": True}}
 WAYS = {
-    "auto": search_optimal,
+    "auto": "optimal",
     "tables": partial(search_optimal, branching="tables"),
     "conditions": partial(search_optimal, branching="conditions"),
     "beam": "beam",
@@ -47,17 +47,18 @@ def draw(shape):
     return Drawn(drawn.table, drawn.target)
 
 
-def measure(problem, way, max_conditions, l2_regularization, time_limit, strategy):
+def measure(problem, way, max_conditions, l2_regularization, arguments):
     """Fit ten rules; returns CPU seconds and the results of the searches."""
     kind = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
+    terms = {"brevity": arguments.brevity, "slopes": arguments.slopes}
     model = kind(
         n_terms=10,
-        **(AS_IN_THE_PAPER | STRATEGIES[strategy]),
+        **(AS_IN_THE_PAPER | STRATEGIES[arguments.strategy] | terms),
         search=WAYS[way],
         max_conditions=max_conditions,
         l2_regularization=l2_regularization,
         node_limit=None,
-        time_limit=time_limit,
+        time_limit=arguments.time_limit,
     )
     started = process_time()
     results = model.fit(problem.X, problem.y).search_results_
@@ -88,6 +89,8 @@ def main():
     parser.add_argument("--problems", nargs="+", default=None)
     parser.add_argument("--shapes", nargs="+", default=[], help="such as 10000x10, instead")
     parser.add_argument("--strategy", default="stagewise", choices=STRATEGIES)
+    parser.add_argument("--brevity", type=float, default=0.0)
+    parser.add_argument("--slopes", action="store_true", help="as terms beside rules")
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
     parser.add_argument("--max-conditions", nargs="+", type=int, default=[2, 3, 4, 5])
     parser.add_argument("--l2-regularization", nargs="+", type=float, default=[0.1, 1.0, 10.0])
@@ -104,9 +107,7 @@ def main():
         for n in arguments.max_conditions:
             for penalty in arguments.l2_regularization:
                 for way in arguments.ways:
-                    seconds, results = measure(
-                        problem, way, n, penalty, arguments.time_limit, arguments.strategy
-                    )
+                    seconds, results = measure(problem, way, n, penalty, arguments)
                     totals[n, penalty, way] = totals.get((n, penalty, way), 0.0) + seconds
                     print(row(name, way, n, penalty, seconds, results), flush=True)
     for (n, penalty, way), seconds in totals.items():
