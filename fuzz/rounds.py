@@ -77,9 +77,8 @@ def rounds_of_terms(number: int, counts: Counter[str]) -> None:
         drawn = Drawn(number)
         state = drawn.state()
         drawn.check(place_after(drawn, state.ensemble), drawn.rounds.search(state), counts)
-        if drawn.is_joint and len(state.ensemble) > 0:
-            relaxed = relaxed_place(drawn, state.ensemble)
-            drawn.check(relaxed, _search_relaxed(drawn.rounds, state), counts)
+        relaxed = relaxed_place(drawn, state.ensemble)
+        drawn.check(relaxed, _search_relaxed(drawn.rounds, state), counts)
 
 
 @dataclass(frozen=True, eq=False)

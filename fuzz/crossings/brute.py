@@ -234,8 +234,8 @@ class Truth:
         """Compute what terms gain, in units of the mean loss, and their signs.
 
         With others, these are refitted with the new term, and with them the intercept if there is
-        one; rules for rows that one covers already are worth nothing. These have a share of the
-        penalty. Without, all others stay as they are.
+        one; rules for rows that one covers already are worth nothing. Without, all others stay as
+        they are. All have a share of the penalty.
         """
         gradients = self.weights * self.gradients(raw)[:, output]
         hessians = self.weights * self.hessians(raw)[:, output]
@@ -252,7 +252,7 @@ class Truth:
             has_all = bool((others == 1.0).all(axis=1).any())
             pulls = np.where(is_one_of(columns, others, with_rest=has_all), 0.0, pulls)
         with np.errstate(invalid="ignore", divide="ignore"):
-            gains = np.where(pulls == 0.0, 0.0, pulls**2 / (self.penalty + left))
+            gains = np.where(pulls == 0.0, 0.0, pulls**2 / (share * self.penalty + left))
         return gains / (2 * self.total), -np.sign(pulls)
 
     def chance(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,8 +18,8 @@ from fuzz.crossings.tables import Cells, Placed
 from fuzz.crossings.terms import Atom, Key, Line, Part
 from laconic import Query, RuleEnsemble, Slope
 
-# A term that chance alone explains in one of 20 tables gains so much, per noise.
-MARGIN_OF_FIRST, MARGIN = 2.0, 0.5
+# A term that chance alone explains in one of 50 tables gains so much, per noise.
+MARGIN = 2.0
 LOG_LINK = ("poisson", "gamma", "tweedie")
 
 
@@ -403,10 +403,9 @@ class Place:
         others = self.columns[self.outputs == output] if self.problem.is_joint else None
         factor = self.problem.truth.chance(values, self.raw, output, others)
         prices, is_first = self.prices, len(self.columns) == 0
-        margin = MARGIN_OF_FIRST if is_first else MARGIN
         # Outliers count for the first term.
         factor = factor if is_first else 1.0
-        return left / ((prices.by_chance(size, is_slope) + margin * prices.noise) * factor)
+        return left / ((prices.by_chance(size, is_slope) + MARGIN * prices.noise) * factor)
 
     def _size(self, rules: Terms, position: int) -> int:
         """Count conditions: before those on one column were written as one."""
@@ -438,10 +437,10 @@ def place_after(problem: Problem, ensemble: RuleEnsemble) -> Place:
 
 
 def relaxed_place(problem: Problem, ensemble: RuleEnsemble) -> Place:
-    """Find the place beside the same terms with weights that are hardly penalised."""
-    if not problem.is_joint or len(ensemble) == 0:
-        return place_after(problem, ensemble)
+    """Find the place beside the same terms where weights are hardly penalised."""
     rules, truth, share = Terms(problem, ensemble), problem.truth, brute.RELAXED
+    if not problem.is_joint or len(ensemble) == 0:
+        return replace(place_after(problem, ensemble), share=share)
     parts = truth.refit(rules.columns, rules.outputs, rules.signs, share)
     raw = truth.raw(rules.columns, rules.outputs, parts)
     return Place(problem, raw, rules.columns, rules.outputs, rules.keys, share)
@@ -582,7 +581,7 @@ def judge_end(model: Any, problem: Problem, ensemble: RuleEnsemble) -> None:
         return
     place = place_after(problem, ensemble)
     left = float(place.values().max(initial=0.0))
-    if problem.beats_chance and left > 0.0:
+    if problem.beats_chance:
         relaxed = relaxed_place(problem, ensemble)
         for found in (place, relaxed):
             least, _ = relaxed.best_excess(found.values())

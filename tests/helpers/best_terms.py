@@ -98,7 +98,6 @@ def draw_round(seed: int, n_outputs: int | None = None) -> DrawnRound:
         constraints=constraints,
         brevity=float(rng.choice([0.0, 0.5, 1.0, 2.0])),
         beats_chance=bool(rng.random() < 0.2),
-        relief=float(rng.choice([0.01, 1.0])),
         search_options={"max_conditions": longest, "min_coverage": min_coverage},
     )
     assert rounds.slopes is not None
@@ -147,7 +146,7 @@ def all_worths(drawn: DrawnRound) -> list[Worth]:
     rounds, state = drawn.rounds, drawn.state
     weights = np.ones(len(rounds.y)) if rounds.sample_weight is None else rounds.sample_weight
     penalty, n_outputs = rounds.l2_regularization, max(1, len(state.ensemble.outputs))
-    others_penalty = rounds.relief * penalty
+    others_penalty = penalty
     raw = rounds.raw_predictions(state)
     shape = (len(rounds.y), n_outputs)
     gradients = (rounds.loss.gradients(rounds.y, raw)).reshape(shape) * weights[:, None]

@@ -1,8 +1,8 @@
 """Chance: whether a term gains more than the best of all useless terms would.
 
 A term like one that a model has gains something, too: what the weight of the other one is short of
-because of the penalty. That is no effect. So a term is judged beside weights that are hardly
-penalised.
+because of the penalty. That is no effect. And of small tables the penalty takes most of what a true
+effect gains. So terms are judged where weights are hardly penalised.
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from laconic.search import SearchStatus
 if TYPE_CHECKING:
     from laconic.boosting.rounds import Rounds
 
-# Share of the penalty that is left for weights beside which a term is judged. Without any, those of
-# separated classes would be infinite.
+# Share of the penalty that is left where a term is judged. Without any, the weights of separated
+# classes would be infinite, and a single row would be an effect.
 RELAXED = 0.1
 # Terms that are looked at before none is found to be better than chance.
 MAX_TRIES = 5
-# The best of N useless terms gains more than φ (log N + this) / n in about one of 50 tables, or one
-# of 20. Once there is an effect, a term too many does less harm than one too few.
-MARGIN_OF_FIRST, MARGIN = 2.0, 0.5
+# The best of N useless terms gains more than φ (log N + this) / n in about one of 50 tables.
+MARGIN = 2.0
 
 
 def relaxed(rounds: Rounds, state: State) -> tuple[Rounds, State]:
-    """Return rounds with hardly any penalty on present terms, and these with the best weights."""
-    free = replace(rounds, relief=RELAXED)
-    return free, free.refit(state)[0]
+    """Return rounds with hardly any penalty, and the present terms with the best weights there."""
+    free = replace(rounds, l2_regularization=RELAXED * rounds.l2_regularization)
+    return free, free.refit(state)[0] if rounds.is_joint else state
 
 
 def is_by_chance(rounds: Rounds, found: Found) -> bool:
@@ -44,9 +43,9 @@ def is_by_chance(rounds: Rounds, found: Found) -> bool:
 def beyond_chance(rounds: Rounds, found: Found) -> Found | None:
     """Return a term that gains more than chance may give it; None if none is found.
 
-    That is the term that was found, or else the best one beside weights that are hardly penalised;
-    if it owes its gain to a few outliers, the next best one, and so on. Rounds for a given number
-    of terms take what was found.
+    That is the term that was found, or else the best one where weights are hardly penalised; if it
+    owes its gain to a few outliers, the next best one, and so on. Rounds for a given number of
+    terms take what was found.
     """
     if not rounds.beats_chance:
         return found
@@ -59,7 +58,8 @@ def beyond_chance(rounds: Rounds, found: Found) -> Found | None:
         is_interrupted = other.result.status is SearchStatus.INTERRUPTED
         gain = judge.gain(other)
         if is_interrupted or gain > judge.least(other):
-            return replace(other, state=found.state)
+            kept = ("state", "raw_predictions", "problems", "free_problems")
+            return replace(other, **{name: getattr(found, name) for name in kept})
         if gain <= judge.by_chance(other):
             return None
         barred.append(Barred.of(other.form, other.values, other.output))
@@ -78,9 +78,7 @@ class _Judge:
     @classmethod
     def of(cls, rounds: Rounds, found: Found) -> _Judge:
         """Judge terms beside those that a term was found beside, hardly penalised."""
-        if rounds.is_joint and len(found.state.ensemble) > 0:
-            return cls(*relaxed(rounds, found.state))
-        return cls(rounds, found.state)
+        return cls(*relaxed(rounds, found.state))
 
     def gain(self, found: Found) -> float:
         """Compute the gain of a term, after costs."""
@@ -92,9 +90,8 @@ class _Judge:
 
     def by_chance(self, found: Found) -> float:
         """Compute what the best of all useless terms of its kind hardly gains more than."""
-        margin = MARGIN_OF_FIRST if self.is_first else MARGIN
         n_conditions = len(found.result.query)
-        least = margin * self.noise
+        least = MARGIN * self.noise
         least += self.rounds.terms.by_chance(found.form, self.noise, n_conditions)
         return max(least, 0.0)
 

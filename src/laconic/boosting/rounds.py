@@ -76,8 +76,6 @@ class Rounds:
     beats_chance : bool, default=False
         Whether gains count only as far as they exceed what the best of as many useless terms would
         gain by chance.
-    relief : float, default=1.0
-        Share of the penalty that terms of the model have, beside which another one is searched.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`. Limits of nodes and time are per rule,
         and divided among the outputs.
@@ -96,7 +94,6 @@ class Rounds:
     barred: Sequence[Barred] = ()
     brevity: float = 0.0
     beats_chance: bool = False
-    relief: float = 1.0
     search_options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -245,7 +242,7 @@ class Rounds:
             return None
         pairs = zip(state.ensemble, state.columns, strict=True)
         columns = [values for term, values in pairs if term.output == output]
-        penalties = [self.relief * self.l2_regularization] * len(columns)
+        penalties = [self.l2_regularization] * len(columns)
         if self.fit_intercept:
             columns, penalties = [*columns, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
         values, _ = stacked(columns, len(self.y), self.sample_weight)
@@ -366,7 +363,7 @@ class Rounds:
             state.columns,
             self.y,
             self.loss,
-            self.relief * self.l2_regularization,
+            self.l2_regularization,
             self.sample_weight,
             fit_intercept=self.fit_intercept,
             signs=signs,
