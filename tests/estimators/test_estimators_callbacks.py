@@ -84,7 +84,7 @@ def test_models_are_the_same_with_and_without():
     told = RuleBoostingRegressor(3, strategy="polished", callback=seen.append)
     told.set_callbacks(Recorder()).fit(X, y)
     assert told.ensemble_ == plain.ensemble_
-    assert [len(each.rules) for each in seen if each.search is None][:3] == [1, 2, 3]
+    assert [len(each.terms) for each in seen if each.search is None][:3] == [1, 2, 3]
 
 
 def test_a_fit_without_callbacks_has_no_tasks(monkeypatch):
