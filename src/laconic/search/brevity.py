@@ -249,7 +249,7 @@ class _Run:
         if self.length <= self.longest:
             self.closed.append((self.length, self.most))
         bound = self._bound()
-        if bound > self.best.value:
+        if bound > max(self.best.value, self.limits.cutoff or 0.0):
             self.most = self._ceiling()
             bound = self._bound()
         node_limits = [result.node_limit for result in self.results]

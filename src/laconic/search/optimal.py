@@ -102,6 +102,8 @@ def search_optimal(
     """
     _check_options(branching, n_best, beam_width, memory_limit, instruction_set)
     n_tried = None
+    if branching == "auto" and limits.max_conditions == 0 and n_best == 1:
+        return _empty_query(problem, limits)
     if branching == "auto":
         is_decided = instruction_set is not None or bool(beam_width) or not leaves
         chosen = choose_branching(
@@ -158,6 +160,20 @@ def search_optimal(
     if node_limit is None and result.status is SearchStatus.NODE_LIMIT:
         node_limit = result.counters["nodes"]  # as many as the work in tables allowed for
     return replace(result, branching=branching, node_limit=node_limit)
+
+
+def _empty_query(problem: SearchProblem, limits: SearchLimits) -> SearchResult:
+    """Return the result of the only query without conditions."""
+    value, cutoff = problem.objective(()), limits.cutoff or 0.0
+    is_cut = limits.cutoff is not None and value <= cutoff
+    return SearchResult(
+        query=(),
+        objective_value=value,
+        bound=max(value, cutoff) if is_cut else value,
+        status=SearchStatus.CUTOFF if is_cut else SearchStatus.OPTIMAL,
+        counters={"nodes": 0},
+        branching="tables",
+    )
 
 
 def _try_conditions_first(
