@@ -586,3 +586,24 @@ def test_sizes_are_chosen_among_terms():
     assert slopes_of(model)
     assert 2 <= model.n_terms_ <= 6
     assert f"{model.n_terms_} of up to 6 terms" in model.reason_
+
+
+def test_chance_is_the_same_for_a_table_in_parts():
+    """Means of equal rows vary less than their targets, and chance seemed to gain less."""
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({f"x{place}": rng.integers(0, 4, 600) for place in range(3)})
+    table = table.with_columns(y=(table["x0"] > 1) + rng.normal(size=600))
+    whole = RuleBoostingRegressor("auto", slopes=False).fit(table.drop("y"), table["y"])
+    parts = RuleBoostingRegressor("auto", slopes=False).fit(table.lazy(), "y")
+    assert len(whole.ensemble_) == 1
+    assert forms(parts) == forms(whole)
+    assert_allclose(parts.predict(table.drop("y")), whole.predict(table.drop("y")))
+    [one], [other] = parts.search_results_, whole.search_results_
+    assert one.objective_value == pytest.approx(other.objective_value)
+
+
+def test_a_copy_of_a_feature_has_no_slope_beside_it():
+    X, y = sloped_problem()
+    twice = pd.concat([X, X.add_suffix(" again")], axis=1)
+    model = RuleBoostingRegressor(6).fit(twice, y)
+    assert model.ensemble_.terms == RuleBoostingRegressor(6).fit(X, y).ensemble_.terms
