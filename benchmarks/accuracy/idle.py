@@ -79,7 +79,8 @@ def to_table(rows: pd.DataFrame) -> str:
     lines = []
     for name, own in sums.iterrows():
         line = [str(name), *(f"{own[key] / n_models[name]:.1f}" for key in COLUMNS[3:6])]
-        lines.append([*line, *(f"{own[key] / own['n_conditions']:.1%}" for key in SHARES)])
+        counts = (f"{own[key]} ({own[key] / own['n_conditions']:.1%})" for key in SHARES)
+        lines.append([*line, *counts])
     head = ["ten terms of", "rules", "slopes", "conditions of rules"]
     return to_markdown([*head, *(f"remove < {limit:.0%}" for limit in SHARES.values())], lines)
 
