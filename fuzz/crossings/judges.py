@@ -438,8 +438,10 @@ def place_after(problem: Problem, ensemble: RuleEnsemble) -> Place:
 
 def relaxed_place(problem: Problem, ensemble: RuleEnsemble) -> Place:
     """Find the place beside the same terms where weights are hardly penalised."""
+    if len(ensemble) == 0:
+        return place_after(problem, ensemble)
     rules, truth, share = Terms(problem, ensemble), problem.truth, brute.RELAXED
-    if not problem.is_joint or len(ensemble) == 0:
+    if not problem.is_joint:
         return replace(place_after(problem, ensemble), share=share)
     parts = truth.refit(rules.columns, rules.outputs, rules.signs, share)
     raw = truth.raw(rules.columns, rules.outputs, parts)

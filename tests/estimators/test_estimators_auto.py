@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -184,3 +185,34 @@ def test_a_target_without_noise():
 )
 def test_ordinal_numbers_after_the_article(number, words):
     assert _nth_term(number) == words
+
+
+def test_after_exchanges_nothing_is_said_about_chance():
+    """Polishing exchanged a true effect for a copy of another, and the sentence was false."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, 200),
+            "sex": rng.choice(["f", "m"], 200),
+            "day": pd.date_range("2020-01-01", periods=200),
+            "income": np.where(rng.random(200) < 0.2, np.nan, rng.normal(40, 10, 200).round(1)),
+        }
+    )
+    y = 0.1 * table["age"] + (table["sex"] == "f") + 0.05 * table["income"].fillna(40)
+    y += rng.normal(size=200)
+    joint = RuleBoostingRegressor("auto").fit(table, y)
+    assert "no better than chance" in joint.reason_
+    polished = RuleBoostingRegressor("auto", strategy="polished").fit(table, y)
+    is_exchanged = polished.ensemble_.terms != joint.ensemble_.terms
+    assert ("no better than chance" in polished.reason_) != is_exchanged
+    assert is_exchanged
+
+
+@pytest.mark.parametrize(("n_positive", "n_rows"), [(10, 1000), (10, 300), (6, 300)])
+def test_rare_classes_without_an_effect_have_no_term(n_positive, n_rows):
+    rng = np.random.default_rng(7)
+    y = np.zeros(n_rows, dtype=int)
+    y[:n_positive] = 1
+    for _ in range(8):
+        model = RuleBoostingClassifier("auto").fit(rng.normal(size=(n_rows, 5)), y)
+        assert len(model.ensemble_) == 0

@@ -1,8 +1,9 @@
 """Chance: whether a term gains more than the best of all useless terms would.
 
 A term like one that a model has gains something, too: what the weight of the other one is short of
-because of the penalty. That is no effect. And of small tables the penalty takes most of what a true
-effect gains. So terms are judged where weights are hardly penalised.
+because of the penalty. That is no effect. So beside others, terms are judged where weights are
+hardly penalised. The first term is judged with the whole penalty, so that a few outliers of a
+skewed target are no effect.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from laconic.search import SearchStatus
 if TYPE_CHECKING:
     from laconic.boosting.rounds import Rounds
 
-# Share of the penalty that is left where a term is judged. Without any, the weights of separated
-# classes would be infinite, and a single row would be an effect.
+# Share of the penalty that is left where a term is judged beside others. Without any, the weights
+# of separated classes would be infinite, and a single row would be an effect.
 RELAXED = 0.1
 # Terms that are looked at before none is found to be better than chance.
 MAX_TRIES = 5
@@ -29,7 +30,12 @@ MARGIN = 2.0
 
 
 def relaxed(rounds: Rounds, state: State) -> tuple[Rounds, State]:
-    """Return rounds with hardly any penalty, and the present terms with the best weights there."""
+    """Return rounds with hardly any penalty, and the present terms with the best weights there.
+
+    Without any, nothing changes.
+    """
+    if len(state.ensemble) == 0:
+        return rounds, state
     free = replace(rounds, l2_regularization=RELAXED * rounds.l2_regularization)
     return free, free.refit(state)[0] if rounds.is_joint else state
 

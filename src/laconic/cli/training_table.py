@@ -119,7 +119,7 @@ def alternatives(
     max_found: options.Count = 10,
     json: options.Flag = False,
 ) -> None:
-    """List all rules that are nearly as good as the best one in the place of a term.
+    """List all terms that are nearly as good as the best one in the place of a term.
 
     Parameters
     ----------

@@ -139,6 +139,8 @@ def edited(
         wanted = {rules[number - 1] for number in locked} | {*exchanged.values(), *forced}
         kept = [rule for rule in kept if rule in wanted]
         steps.append((f"{format_count(len(kept), 'term')} kept", kept))
+    is_number = n_terms is None or is_whole(n_terms, 1)
+    require(is_number, "n_terms", "a whole number in the range [1, inf) or None", n_terms)
     n_wanted = len(rules) if n_terms is None else n_terms
     changed = dataclasses.replace(
         settings,

@@ -225,13 +225,15 @@ class FitRun:
     def polish(self, *, keeps_rules: bool) -> str | None:
         """Exchange terms for better ones; returns what went wrong, in words.
 
-        Sets: scaled; is_interrupted, if Ctrl-C ended it and terms are kept.
+        Sets: scaled; is_interrupted, if Ctrl-C ended it and terms are kept. What was known about
+        chance is about the terms before.
         """
         step: Step | None = None
         before = self.scaled.ensemble
         try:
             for step in self.polished():
                 self.scaled = step.state
+                self.is_chance = self.is_chance and not step.is_exchanged
                 if step.is_exchanged and self.callbacks:
                     self.tell()
         except KeyboardInterrupt:

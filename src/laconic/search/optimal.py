@@ -147,6 +147,8 @@ def search_optimal(
     )
     if beam_width is None and n_best > _DEFAULT_BEAM_WIDTH and branching != "ranges":
         beam_width = n_best
+    if beam_width is None and branching == "tables" and _is_quick(limits):
+        beam_width = 0  # to look at all queries takes less time
     if n_tried is None:
         result = call(
             limits, node_limit=capped(node_limit), branching=branching, beam_width=beam_width
@@ -160,6 +162,12 @@ def search_optimal(
     if node_limit is None and result.status is SearchStatus.NODE_LIMIT:
         node_limit = result.counters["nodes"]  # as many as the work in tables allowed for
     return replace(result, branching=branching, node_limit=node_limit)
+
+
+def _is_quick(limits: SearchLimits) -> bool:
+    """Check whether there are few queries, and nothing but a callback can end the search early."""
+    is_limited = isinstance(limits.node_limit, int) or limits.time_limit is not None
+    return limits.max_conditions is not None and limits.max_conditions < 3 and not is_limited
 
 
 def _empty_query(problem: SearchProblem, limits: SearchLimits) -> SearchResult:
