@@ -317,11 +317,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if not run.settings.beats_chance:
             return {}
         n_terms = len(run.scaled.ensemble)
-        reason = f"{format_count(n_terms, 'term')}, the most that are looked for."
-        if n_terms < run.settings.max_terms:
-            how = "before they were exchanged for better ones" if run.settings.is_polished else ""
-            reason = f"{format_count(n_terms, 'term')}, as many as were better than chance {how}"
-            reason = f"{reason.strip()}."
+        is_most = n_terms >= run.settings.max_terms
+        why = "the most that are looked for" if is_most else "as many as beat chance at first"
+        reason = f"{format_count(n_terms, 'term')}, {why}."
         if run.is_chance:
             reason = f"{_nth_term(n_terms + 1)} would be no better than chance."
         return {"n_terms_": n_terms, "reason_": reason}

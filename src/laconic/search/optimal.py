@@ -145,10 +145,8 @@ def search_optimal(
         cutoff=cutoff,
         stops_above_cutoff=limits.stop_above_cutoff,
     )
-    if beam_width is None and n_best > _DEFAULT_BEAM_WIDTH and branching != "ranges":
-        beam_width = n_best
-    if beam_width is None and branching == "tables" and _is_quick(limits):
-        beam_width = 0  # to look at all queries takes less time
+    if beam_width is None:
+        beam_width = _beam_width(n_best, branching, limits)
     if n_tried is None:
         result = call(
             limits, node_limit=capped(node_limit), branching=branching, beam_width=beam_width
@@ -164,10 +162,14 @@ def search_optimal(
     return replace(result, branching=branching, node_limit=node_limit)
 
 
-def _is_quick(limits: SearchLimits) -> bool:
-    """Check whether there are few queries, and nothing but a callback can end the search early."""
+def _beam_width(n_best: int, branching: str, limits: SearchLimits) -> int | None:
+    """Choose the width of the beam; None for the usual one."""
+    if n_best > _DEFAULT_BEAM_WIDTH and branching != "ranges":
+        return n_best
     is_limited = isinstance(limits.node_limit, int) or limits.time_limit is not None
-    return limits.max_conditions is not None and limits.max_conditions < 3 and not is_limited
+    is_short = limits.max_conditions is not None and limits.max_conditions < 3
+    # To look at all short queries takes less time.
+    return 0 if branching == "tables" and is_short and not is_limited else None
 
 
 def _empty_query(problem: SearchProblem, limits: SearchLimits) -> SearchResult:
