@@ -32,7 +32,7 @@ MARGIN = 2.0
 def relaxed(rounds: Rounds, state: State) -> tuple[Rounds, State]:
     """Return rounds with hardly any penalty, and the present terms with the best weights there.
 
-    Without any, nothing changes.
+    Where there are no terms yet, nothing changes.
     """
     if len(state.ensemble) == 0:
         return rounds, state
