@@ -70,7 +70,7 @@ def saved_client_model(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("client")
     people().write_csv(folder / "people.csv")
-    tokens = fit_client(folder / "people.csv", "--model", folder / "model.json", "--quiet")
+    tokens = fit_client(folder / "people.csv", "--output", folder / "model.json", "--quiet")
     assert main([str(token) for token in tokens]) == 0
     return (folder / "model.json").read_bytes()
 

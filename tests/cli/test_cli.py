@@ -19,6 +19,14 @@ def test_version_and_help(run):
     assert "--approximation-factor" in out
 
 
+def test_all_commands_name_the_file_that_they_write_alike(run):
+    for command in ("fit", "predict", "certify", "edit", "report", "export"):
+        lines = run(command, "--help")[1].splitlines()
+        paths = [line for line in lines if "PATH" in line and "File to" in line]
+        assert "--output -o PATH" in paths[0]
+        assert all("--output" in line or "--checkpoint" in line for line in paths)
+
+
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [

@@ -14,7 +14,7 @@ def folder(tmp_path_factory):
     people().write_csv(folder / "people.csv")
     drop = ["--drop", "spent", "--n-terms", "3", "--l2-regularization", "2", "--no-slopes"]
     table = str(folder / "people.csv")
-    model = ["--model", str(folder / "client.json")]
+    model = ["--output", str(folder / "client.json")]
     assert main(["fit", table, "--target", "client", "--weight", "weight", *drop, *model]) == 0
     return folder
 
@@ -59,7 +59,8 @@ def test_table_before_model_is_refused(run, folder):
 
 
 def test_saved_numbers_reach_the_report(run, folder):
-    assert run(*certify(folder, "--save", "--by-size"))[0] == 0
+    saved = folder / "client.json"
+    assert run(*certify(folder, "-o", saved, "--by-size"))[1].endswith(f"Saved to {saved}\n")
     code, out, _ = run(
         "report", folder / "client.json", folder / "people.csv", "--target", "client", "--json"
     )

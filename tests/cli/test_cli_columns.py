@@ -12,7 +12,7 @@ def test_text_that_looks_like_numbers_stays_text(run, tmp_path):
     codes = ["01", "2", "x"] * 5
     pl.DataFrame({"code": codes, "y": [5.0, 1.0, 2.0] * 5}).write_csv(tmp_path / "table.csv")
     model = tmp_path / "model.json"
-    run("fit", tmp_path / "table.csv", "--target", "y", "--model", model)
+    run("fit", tmp_path / "table.csv", "--target", "y", "--output", model)
     (tmp_path / "new.csv").write_text("code\n01\n2\n")
     code, out, err = run("predict", model, tmp_path / "new.csv")
     assert (code, err) == (0, "")
@@ -24,7 +24,7 @@ def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
     path, model = tmp_path / "table.csv", tmp_path / "model.json"
     a = [*map(str, range(40)), "??", "NA"]
     pl.DataFrame({"a": a, "b": ["x", "y", "1"] * 14, "y": range(42)}).write_csv(path)
-    fit = ["fit", path, "--target", "y", "--model", model, "--n-terms", 1, "--search", "greedy"]
+    fit = ["fit", path, "--target", "y", "--output", model, "--n-terms", 1, "--search", "greedy"]
     code, _, err = run(*fit)
     assert code == 0
     assert err == (
@@ -70,7 +70,7 @@ def test_codes_stay_text_and_kept_cells_stay_as_they_are(run, tmp_path):
     path.write_text(
         "\n".join([lines[0] + ",y", *(f"{line},{len(line)}" for line in lines[1:] * 4)])
     )
-    options = ["--target", "y", "--l2-regularization", "0.1", "--model", model, "--drop", "note"]
+    options = ["--target", "y", "--l2-regularization", "0.1", "--output", model, "--drop", "note"]
     code, out, err = run("fit", path, *options)
     assert (code, err) == (0, "")
     assert "zip == '01234'" in out or "zip == '99999'" in out

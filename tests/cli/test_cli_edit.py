@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
 
 
 def fit(folder, name, *options):
-    table, model = str(folder / "people.csv"), ["--model", str(folder / name)]
+    table, model = str(folder / "people.csv"), ["--output", str(folder / name)]
     plain = ["--drop", "spent", "weight", "--n-terms", "3", "--no-validation", "--quiet"]
     return ["fit", table, "--target", "client", *plain, *model, *options]
 
@@ -125,7 +125,7 @@ def test_weights_and_exposures_are_those_of_the_fit(run, tmp_path):
     path, saved = tmp_path / "table.csv", tmp_path / "model.json"
     table.write_csv(path)
     options = ["--loss", "poisson", "--exposure", "years", "--weight", "weight", "--n-terms", "2"]
-    assert run("fit", path, "--target", "claims", *options, "--model", saved)[0] == 0
+    assert run("fit", path, "--target", "claims", *options, "--output", saved)[0] == 0
     model = load_model(saved)
     expected = model.edit(X, claims, weight, years, drop=[1])
     assert run("edit", saved, path, "--drop", "1", "--output", tmp_path / "edited.json")[0] == 0

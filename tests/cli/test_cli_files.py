@@ -49,7 +49,7 @@ def test_all_kinds_of_tables_give_the_same_model(run, model, tmp_path, suffix, p
             path.write_bytes(pa.compress(unpacked, codec="zstd", asbytes=True))
         case _:
             path.write_bytes(unpacked)
-    result = run(*fit_client(path, "--model", tmp_path / "other.json", "--quiet"))
+    result = run(*fit_client(path, "--output", tmp_path / "other.json", "--quiet"))
     if packed == ".zst" and formats.KINDS[suffix.lower()] in ("parquet", "ipc"):
         assert refused(result, "Decompress it with: zstd -d")
     else:
@@ -92,7 +92,7 @@ def test_excel_files_are_read(run, model, tmp_path):
     for row in (people().columns, *people().rows()):
         book.active.append(row)
     book.save(tmp_path / "people.xlsx")
-    options = ["--model", tmp_path / "other.json", "--quiet"]
+    options = ["--output", tmp_path / "other.json", "--quiet"]
     assert run(*fit_client(tmp_path / "people.xlsx", *options)) == (0, "", "")
     # Excel rounds numbers to 16 digits, on which the weights of slopes depend.
     assert str(load_model(tmp_path / "other.json").ensemble_) == str(load_model(model).ensemble_)
@@ -102,13 +102,13 @@ def test_input_files_are_not_overwritten(run, table, model, tmp_path):
     before = table.read_bytes(), model.read_bytes()
     link = tmp_path / "link.json"
     link.hardlink_to(table)
-    assert refused(run(*fit_client(table, "--model", table)), "would overwrite")
-    assert refused(run(*fit_client(table, "--model", link)), "would overwrite")
-    assert refused(run(*fit_client(table, "--model", tmp_path / "m.parquet")), "ends with .json")
+    assert refused(run(*fit_client(table, "--output", table)), "would overwrite")
+    assert refused(run(*fit_client(table, "--output", link)), "would overwrite")
+    assert refused(run(*fit_client(table, "--output", tmp_path / "m.parquet")), "ends with .json")
     assert refused(run("predict", model, table, "--output", table), "would overwrite")
     assert refused(run("predict", model, table, "--output", model), "would overwrite")
     assert (table.read_bytes(), model.read_bytes()) == before
-    assert run(*fit_client(table, "--quiet", "--model", tmp_path / "clients"))[0] == 0
+    assert run(*fit_client(table, "--quiet", "--output", tmp_path / "clients"))[0] == 0
     assert load_model(tmp_path / "clients").ensemble_ == load_model(model).ensemble_
 
 
@@ -132,9 +132,10 @@ def test_files_and_columns_that_are_not_there(run, table, model, tmp_path):
     everything = ["--drop", *people().drop("client").columns]
     assert refused(run("fit", table, "--target", "client", *everything), "at least one column")
     missing_folder = tmp_path / "no" / "model.json"
-    assert refused(run(*fit_client(table, "--model", missing_folder)), "existing folder")
-    assert refused(run(*fit_client(table, "--model", os.devnull)), "regular file")
+    assert refused(run(*fit_client(table, "--output", missing_folder)), "existing folder")
+    assert refused(run(*fit_client(table, "--output", os.devnull)), "regular file")
     assert refused(run("predict", model, table, "--output", tmp_path), "Cannot write")
+    assert refused(run(*fit_client(table, "-o", "-")), "takes the name of a file")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_models_that_do_not_fit(run, table, model, tmp_path):
     newer.write_text(model.read_text().replace('"version": 1', '"version": 2'))
     assert refused(run("show", newer), "newer laconic. Upgrade")
     assert "save the model again" not in run("show", newer)[2]
-    run("fit", table, "--target", "spent", "--model", tmp_path / "spent.json")
+    run("fit", table, "--target", "spent", "--output", tmp_path / "spent.json")
     result = run("predict", tmp_path / "spent.json", table, "--probabilities")
     assert refused(result, "--probabilities needs a model with classes")
     assert refused(run("predict", model, table, "--output", tmp_path / "out.txt"), ".parquet")

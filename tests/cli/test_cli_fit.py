@@ -22,7 +22,7 @@ from laconic.terms.formatting import format_weight
 
 def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
     path = tmp_path / "model.json"
-    code, out, err = run(*fit_client(table, "--n-terms", 3, "--model", path))
+    code, out, err = run(*fit_client(table, "--n-terms", 3, "--output", path))
     assert (code, err) == (0, "")
     X = people().drop("client", "spent", "weight")
     expected = RuleBoostingClassifier(3).fit(X, people()["client"].to_numpy())
@@ -128,8 +128,8 @@ def test_proofs_over_all_thresholds_say_so(run, table):
 def test_a_fit_tells_whether_the_model_is_kept(run, table, tmp_path):
     path = tmp_path / "model.json"
     fit = partial(fit_client, table, "--n-terms", 2)
-    assert run(*fit())[1].endswith("Not saved. Save the model with --model model.json.\n")
-    assert run(*fit("--model", path))[1].endswith(f"Saved to {path}\n")
+    assert run(*fit())[1].endswith("Not saved. Save the model with --output model.json.\n")
+    assert run(*fit("--output", path))[1].endswith(f"Saved to {path}\n")
 
 
 def test_quiet_fit_is_quiet(run, table):
@@ -139,7 +139,7 @@ def test_quiet_fit_is_quiet(run, table):
 def test_table_without_structure_gives_no_rules(run, tmp_path):
     path = tmp_path / "constant.csv"
     pl.DataFrame({"x": [1, 2, 3], "y": [0.0, 0.0, 0.0]}).write_csv(path)
-    code, out, _ = run("fit", path, "--target", "y", "--model", tmp_path / "model.json")
+    code, out, _ = run("fit", path, "--target", "y", "--output", tmp_path / "model.json")
     assert code == 0
     assert "There is nothing to learn: the target is 0 in every row." in out
     assert "always" not in out
@@ -150,7 +150,7 @@ def test_table_without_structure_gives_no_rules(run, tmp_path):
 
 def test_number_of_rules_by_cross_validation(run, table, tmp_path):
     model = tmp_path / "model.json"
-    code, out, err = run(*fit_client(table, "--n-terms", "cv", "--model", model))
+    code, out, err = run(*fit_client(table, "--n-terms", "cv", "--output", model))
     assert (code, err) == (0, "")
     n_terms = len(load_model(model).ensemble_)
     assert 1 <= n_terms <= 10
@@ -179,7 +179,7 @@ def ctrl_c(monkeypatch):
 def test_ctrl_c_in_a_fold_without_any_size_saves_nothing(run, tmp_path):
     model = tmp_path / "model.json"
     hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--n-terms", "cv"]
-    code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
+    code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--output", model)
     assert (code, out) == (130, "")
     assert err == "Interrupted before the first term was found. Nothing is saved.\n"
     assert not model.exists()
@@ -202,7 +202,7 @@ def hard_fit(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
 def test_interrupted_fit_keeps_its_rules(tmp_path):
     model = tmp_path / "model.json"
-    command = [*PROGRAM, *map(str, hard_fit(tmp_path)), "--model", str(model)]
+    command = [*PROGRAM, *map(str, hard_fit(tmp_path)), "--output", str(model)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         try:
@@ -227,7 +227,7 @@ def test_interrupted_fit_keeps_its_rules(tmp_path):
 def test_fit_interrupted_before_the_first_rule_saves_nothing(run, tmp_path):
     model = tmp_path / "model.json"
     hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--max-conditions", "none"]
-    code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
+    code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--output", model)
     assert (code, out) == (130, "")
     assert err == "Interrupted before the first term was found. Nothing is saved.\n"
     assert not model.exists()
@@ -251,7 +251,7 @@ def test_scores_on_a_test_table(run, table, tmp_path):
     path = tmp_path / "test.csv"
     people(40, seed=1).write_csv(path)
     model = tmp_path / "model.json"
-    code, out, _ = run(*fit_client(table, "--n-terms", 3, "--test", path, "--model", model))
+    code, out, _ = run(*fit_client(table, "--n-terms", 3, "--test", path, "--output", model))
     assert code == 0
     X, y = people(40, seed=1), people(40, seed=1)["client"].to_numpy()
     score = load_model(model).score(X.drop("client", "spent", "weight"), y)
@@ -308,7 +308,7 @@ def test_killed_fit_goes_on_to_the_same_model(run, table, tmp_path):
     expected, path = tmp_path / "expected.json", tmp_path / "model.json"
     checkpoint = tmp_path / "searches"
     fit = partial(fit_client, table, "--n-terms", 3)
-    assert run(*fit("--model", expected, "--quiet"))[0] == 0
+    assert run(*fit("--output", expected, "--quiet"))[0] == 0
     script = (
         "import os, signal, sys; from laconic import cli; from laconic.search.checkpoint import "
         "Checkpoint; add = Checkpoint.add; n_left = [8]\n"
@@ -318,7 +318,7 @@ def test_killed_fit_goes_on_to_the_same_model(run, table, tmp_path):
         "    add(self, key, result)\n"
         "Checkpoint.add = killing; sys.exit(cli.main())"
     )
-    options = ["--model", path, "--checkpoint", checkpoint, "--quiet"]
+    options = ["--output", path, "--checkpoint", checkpoint, "--quiet"]
     command = [sys.executable, "-c", script, *map(str, fit(*options))]
     codes = []
     while not codes or codes[-1] == -signal.SIGKILL:

@@ -40,7 +40,7 @@ def test_json_goes_to_the_standard_output(run, model, table, tmp_path):
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 def test_predictions_go_to_a_file(run, table, tmp_path, suffix):
     model, output = tmp_path / "model.json", tmp_path / f"out{suffix}"
-    run("fit", table, "--target", "spent", "--drop", "client", "--model", model)
+    run("fit", table, "--target", "spent", "--drop", "client", "--output", model)
     assert run("predict", model, table, "--output", output, "--keep-columns") == (0, "", "")
     if suffix == ".parquet":
         written = pl.read_parquet(output)

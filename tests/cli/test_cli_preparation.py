@@ -97,7 +97,7 @@ def test_columns_can_be_kept(run, table):
 def test_saved_models_read_the_raw_file_as_it_was(run, table, tmp_path, command):
     model, clean = tmp_path / "model.json", tmp_path / "plain.csv"
     code, out, _ = run(
-        "fit", table, "--target", "y", "--drop", "copy", "--n-terms", 4, "--model", model
+        "fit", table, "--target", "y", "--drop", "copy", "--n-terms", 4, "--output", model
     )
     assert code == 0
     assert re.search(r"price (<=|>) \d+", out)
@@ -122,7 +122,7 @@ def test_saved_models_read_the_raw_file_as_it_was(run, table, tmp_path, command)
 
 def test_dates_that_are_none_are_pointed_out(run, table, tmp_path):
     model = tmp_path / "model.json"
-    keep = ["--drop", "copy", "price", "share", "--model", model, "--n-terms", 1, "--quiet"]
+    keep = ["--drop", "copy", "price", "share", "--output", model, "--n-terms", 1, "--quiet"]
     assert run("fit", table, "--target", "y", *keep)[0] == 0
     dirty().with_columns(day=pl.Series(["soon", *dirty()["day"].to_list()[1:]])).write_csv(table)
     code, out, err = run("predict", model, table)
@@ -146,7 +146,7 @@ def test_types_of_columns(run, tmp_path, suffix):
         }
     )
     frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
-    code, out, err = run("fit", path, "--target", "y", "--model", model, "--n-terms", 2)
+    code, out, err = run("fit", path, "--target", "y", "--output", model, "--n-terms", 2)
     assert code == 0
     assert err.splitlines() == [
         "warning: column 'tags' has the type List(String), which no term can use. It is left out.",

@@ -35,7 +35,7 @@ def test_a_page_is_written(run, folder, tmp_path):
 
 def test_the_target_is_the_one_of_the_model(run, folder, tmp_path):
     path, table = tmp_path / "fate.json", folder / "passengers.csv"
-    assert run("fit", table, "--target", "fate", "--model", path, "--n-terms", 1)[0] == 0
+    assert run("fit", table, "--target", "fate", "--output", path, "--n-terms", 1)[0] == 0
     asked = run("report", path, table, "--target", "fate", "--json")
     assert asked[0] == 0
     assert run("report", path, table, "--json") == asked

@@ -21,7 +21,7 @@ def test_show_tells_all_about_a_model(run, model):
 def test_names_with_commas_are_told_apart(run, tmp_path):
     path, table = tmp_path / "model.json", tmp_path / "table.csv"
     table.write_text('"Debt, total",y\n' + "".join(f"{x},{x // 5}\n" for x in range(10)))
-    run("fit", table, "--target", "y", "--keep", "Debt, total", "--model", path, "--quiet")
+    run("fit", table, "--target", "y", "--keep", "Debt, total", "--output", path, "--quiet")
     assert "Features used (1 of 1): 'Debt, total'\n" in run("show", path)[1]
 
 
@@ -45,7 +45,7 @@ def test_show_tells_where_a_model_comes_from(run, model, table):
 def test_show_tells_settings(run, table, tmp_path):
     path = tmp_path / "model.json"
     options = ["--n-terms", 2, "--max-conditions", "none", "--no-fit-intercept", "--n-jobs", 1]
-    run("fit", table, "--target", "spent", *options, "--model", path, "--no-validation")
+    run("fit", table, "--target", "spent", *options, "--output", path, "--no-validation")
     _, out, _ = run("show", path)
     assert "with --n-terms 2 --max-conditions none --no-fit-intercept." in out
     assert "held-out" not in out

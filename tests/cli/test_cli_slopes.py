@@ -28,7 +28,7 @@ def sloped(tmp_path):
 @pytest.fixture
 def model(run, sloped, tmp_path):
     path = tmp_path / "model.json"
-    assert run("fit", sloped, *FIT, "--n-terms", 2, "--model", path, "--quiet")[0] == 0
+    assert run("fit", sloped, *FIT, "--n-terms", 2, "--output", path, "--quiet")[0] == 0
     return path
 
 
@@ -86,7 +86,7 @@ def test_slopes_can_be_forced(run, sloped, model, tmp_path, text):
 
 def test_compare(run, sloped, model, tmp_path):
     other = tmp_path / "other.json"
-    run("fit", sloped, *FIT, "--n-terms", 1, "--model", other, "--quiet")
+    run("fit", sloped, *FIT, "--n-terms", 1, "--output", other, "--quiet")
     code, out, _ = run("compare", model, other)
     assert code == 0
     assert out.startswith("Terms: 0 same, 1 changed, 1 dropped, 0 added\n")

@@ -28,7 +28,7 @@ FIT = ["--target", "client", "--drop", "spent", "weight"]
 
 def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
     model = tmp_path / "model.json"
-    code, out, err = run("fit", parts, *FIT, "--n-terms", 2, "--model", model)
+    code, out, err = run("fit", parts, *FIT, "--n-terms", 2, "--output", model)
     assert code == 0
     assert "read values: 300 rows" in out
     assert "rows/s" in out
@@ -42,7 +42,7 @@ def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
     whole = tmp_path / "whole.parquet"
     people(300).write_parquet(whole)
     options = ["--n-terms", 2, "--no-slopes", "--no-validation"]
-    run("fit", whole, *FIT, *options, "--model", tmp_path / "whole.json")
+    run("fit", whole, *FIT, *options, "--output", tmp_path / "whole.json")
     one, other = load_model(model), load_model(tmp_path / "whole.json")
     assert [rule.query for rule in one.ensemble_] == [rule.query for rule in other.ensemble_]
     assert one.record_.n_rows == 300
@@ -74,12 +74,12 @@ def test_files_and_addresses_of_sqlite(run, parts, tmp_path):
         connection.execute("CREATE TABLE other (x)")
         connection.commit()
     refused(run("fit", tmp_path / "shop.db", *FIT), "It has the tables 'people' and 'other'.")
-    run("fit", parts, *FIT, "--n-terms", 2, "--model", tmp_path / "known.json")
+    run("fit", parts, *FIT, "--n-terms", 2, "--output", tmp_path / "known.json")
     known = load_model(tmp_path / "known.json")
     model, output = tmp_path / "model.json", tmp_path / "out.parquet"
     for place in (tmp_path / "shop.db", f"sqlite:///{tmp_path}/shop.db"):
         code, out, _ = run(
-            "fit", place, "--query", "people", *FIT, "--n-terms", 2, "--model", model
+            "fit", place, "--query", "people", *FIT, "--n-terms", 2, "--output", model
         )
         assert code == 0
         assert "read rows: 300 rows" in out
@@ -133,7 +133,7 @@ def test_rows_whose_target_is_no_number_are_left_out(run, tmp_path, has_duration
 
 def test_predictions_are_written_in_parts(run, parts, tmp_path):
     model, output = tmp_path / "model.json", tmp_path / "out.parquet"
-    run("fit", parts, *FIT, "--n-terms", 2, "--model", model, "--quiet")
+    run("fit", parts, *FIT, "--n-terms", 2, "--output", model, "--quiet")
     code, out, err = run(
         "predict", model, parts, "--output", output, "--probabilities", "--keep-columns"
     )
@@ -174,7 +174,7 @@ def fit_both(run, tmp_path, monkeypatch):
         models = []
         for limit in (2**31, 10):
             monkeypatch.setattr(streamed, "MAX_BYTES_TO_LOAD", limit)
-            how = (*options, "--n-terms", 1, "--model", tmp_path / "model.json", "--no-validation")
+            how = (*options, "--n-terms", 1, "--output", tmp_path / "model.json", "--no-validation")
             code, _, err = run("fit", tmp_path / name, "--target", "y", *how, "--quiet")
             assert code == 0
             models.append(load_model(tmp_path / "model.json"))
@@ -230,7 +230,7 @@ def test_missing_texts_are_missing_wherever_they_stand(run, tmp_path, monkeypatc
         frame = frame.with_columns(span=pl.duration(days=pl.col("n")))
     table, how = tmp_path / "table.parquet", ("--target", "y", "--n-terms", 1, "--no-validation")
     frame.write_parquet(table)
-    assert run("fit", table, *how, "--model", tmp_path / "known.json")[0] == 0
+    assert run("fit", table, *how, "--output", tmp_path / "known.json")[0] == 0
     run("predict", tmp_path / "known.json", table, "--output", tmp_path / "known.parquet")
     if kind == "sqlite":
         table = tmp_path / "table.db"
@@ -241,7 +241,7 @@ def test_missing_texts_are_missing_wherever_they_stand(run, tmp_path, monkeypatc
         with duckdb.connect(str(table)) as connection:
             connection.sql("CREATE TABLE t AS SELECT * FROM frame")
     monkeypatch.setattr(streamed, "MAX_BYTES_TO_LOAD", 10)
-    assert run("fit", table, *how, "--model", tmp_path / "found.json")[0] == 0
+    assert run("fit", table, *how, "--output", tmp_path / "found.json")[0] == 0
     known, found = (load_model(tmp_path / f"{name}.json") for name in ("known", "found"))
     assert "x is missing" in str(known.ensemble_)
     assert found.ensemble_[0].query == known.ensemble_[0].query
@@ -268,7 +268,7 @@ def test_counts_over_an_exposure(run, parts, tmp_path):
     for number, table in enumerate((parts, tmp_path / "whole.parquet")):
         model = tmp_path / f"{number}.json"
         how = ("--target", "age", "--exposure", "weight", "--loss", "poisson", "--n-terms", 1)
-        code, _, _ = run("fit", table, *how, "--model", model, "--no-validation")
+        code, _, _ = run("fit", table, *how, "--output", model, "--no-validation")
         assert code == 0
         models.append(load_model(model))
     assert models[0].ensemble_.intercept == pytest.approx(models[1].ensemble_.intercept)

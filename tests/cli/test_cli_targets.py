@@ -71,7 +71,7 @@ def test_rows_without_a_target_are_left_out(run, tmp_path, y, missing):
     frame = pl.DataFrame({"x": [1, 2, 3, 4] * 5, "w": [1, 9, 1, 1] * 5, "y": y * 5})
     frame.write_csv(path, null_value=missing)
     told = "warning: 5 of 20 rows have no target, 'y', and are left out.\n"
-    fit = ["fit", path, "--target", "y", "--weight", "w", "--model", model, "--quiet"]
+    fit = ["fit", path, "--target", "y", "--weight", "w", "--output", model, "--quiet"]
     assert run(*fit) == (0, "", told)
     known = frame.drop_nulls()
     estimator = ESTIMATORS["regression" if isinstance(y[0], float) else "classification"]

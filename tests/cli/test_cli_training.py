@@ -51,10 +51,10 @@ def test_class_weights_name_the_classes_of_the_target(run, table, tmp_path):
     frame = people().with_columns(client=pl.col("client") == "yes", level=pl.col("weight") - 1)
     frame.write_csv(table)
     saved = tmp_path / "model.json"
-    weights = ["--class-weight", "true=5", "--model", saved, "--no-validation"]
+    weights = ["--class-weight", "true=5", "--output", saved, "--no-validation"]
     assert run("fit", table, "--target", "client", *weights)[0] == 0
     assert load_model(saved).settings_.class_weight == {True: 5.0}
-    weights = ["--class-weight", "0=5", "2=1", "--task", "classification", "--model", saved]
+    weights = ["--class-weight", "0=5", "2=1", "--task", "classification", "--output", saved]
     assert run("fit", table, "--target", "level", *weights, "--no-validation")[0] == 0
     assert load_model(saved).settings_.class_weight == {0: 5.0, 2: 1.0}
     code, _, err = run("fit", table, "--target", "spent", "--class-weight", "balanced")

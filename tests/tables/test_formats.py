@@ -16,7 +16,7 @@ def test_separators_and_decimal_signs_are_found_out(
 ):
     path = tmp_path / f"other{suffix}"
     people().write_csv(path, separator=separator, decimal_comma=decimal == ",")
-    assert run(*fit_client(path, "--model", tmp_path / "other.json", "--quiet")) == (0, "", "")
+    assert run(*fit_client(path, "--output", tmp_path / "other.json", "--quiet")) == (0, "", "")
     loaded = load_model(tmp_path / "other.json")
     assert loaded.ensemble_ == load_model(model).ensemble_
     assert loaded.reading_.decimal == decimal
@@ -56,7 +56,7 @@ def test_one_row_is_read_as_the_training_file_was(run, tmp_path):
         path, model = tmp_path / "table.csv", tmp_path / "model.json"
         rows = [f"{number};1", "1;0", "2;0", "1999;1"] * 5
         path.write_text("\n".join(["a;y", *rows]))
-        fit = ["fit", path, "--target", "y", "--n-terms", 1, "--model", model, "--quiet"]
+        fit = ["fit", path, "--target", "y", "--n-terms", 1, "--output", model, "--quiet"]
         assert run(*fit) == (0, "", "")
         (tmp_path / "new.csv").write_text("a;b\n1,234;x\n")
         _, out, _ = run("predict", model, tmp_path / "new.csv")

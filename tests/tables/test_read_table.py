@@ -108,7 +108,7 @@ def test_files_that_are_not_tables(written, tmp_path):
 def test_the_command_line_learns_the_same_model(run, tmp_path):
     frame = people().with_columns(income=pl.format("${}", "income"))
     frame.write_csv(tmp_path / "table.csv", separator=";")
-    fit = fit_client(tmp_path / "table.csv", "--model", tmp_path / "model.json", "--quiet")
+    fit = fit_client(tmp_path / "table.csv", "--output", tmp_path / "model.json", "--quiet")
     assert run(*fit)[0] == 0
     table = read_table(tmp_path / "table.csv", drop_ids=True)
     known = load_model(tmp_path / "model.json")

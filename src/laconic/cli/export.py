@@ -75,7 +75,7 @@ def export(
     /,
     *,
     to: Form,
-    output: Path | None = None,
+    output: options.Output = None,
     sql: SqlOptions = _SQL,
     scorecard: ScorecardOptions = _SCORECARD,
     format: options.Format = options.DEFAULT_FORMAT,

@@ -81,13 +81,15 @@ def check_model_destination(path: Path, table: Path | str) -> None:
     check_destination(path, [table])
     if has_suffix(path, _SUFFIXES_OF_TABLES_ALONE):
         raise CommandError(
-            f"A model is saved as JSON. Got --model {str(path)!r}, the name of a table. "
+            f"A model is saved as JSON. Got --output {str(path)!r}, the name of a table. "
             "Choose a name that ends with .json."
         )
 
 
 def check_destination(path: Path, inputs: Sequence[Path | str]) -> None:
     """Refuse a path that cannot be written to, before the work begins."""
+    if path == STANDARD_INPUT:
+        raise CommandError("--output takes the name of a file. Got -. Choose a name.")
     folder = path.resolve().parent
     is_taken = path.exists() and not path.is_file()
     if is_taken or not folder.is_dir() or not os.access(folder, os.W_OK):

@@ -38,7 +38,7 @@ def fit(
     /,
     *,
     source: Source,
-    model: Path | None = None,
+    output: options.Output = None,
     checkpoint: Path | None = None,
     check: Validation = DEFAULT_VALIDATION,
     learning: Learning = DEFAULT_LEARNING,
@@ -57,7 +57,7 @@ def fit(
         are missing values, and columns with numbers such as 01234 are text. A folder, a pattern in
         quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an address such as
         postgresql://host/name) and files of more than 2 GiB (uncompressed) are read in parts.
-    model : Path
+    output : Path
         File to save the model to, as JSON.
     checkpoint : Path
         File to write finished searches to. If the command is killed, the same command continues
@@ -67,17 +67,17 @@ def fit(
     quiet : bool
         Show nothing but warnings and errors.
     """
-    if model is not None:
-        files.check_model_destination(model, table)
+    if output is not None:
+        files.check_model_destination(output, table)
     if checkpoint is None:
-        return _fit(table, source, model, check, learning, json=json, quiet=quiet)
-    files.check_destination(checkpoint, [table, *([] if model is None else [model])])
+        return _fit(table, source, output, check, learning, json=json, quiet=quiet)
+    files.check_destination(checkpoint, [table, *([] if output is None else [output])])
     with Checkpoint(checkpoint) as known:
         if known.results:
             n_known = format_count(len(known.results), "search", "searches")
             name = visible(str(checkpoint))
             table_file.note([f"{n_known} of {name} need not be repeated"], quiet=quiet or json)
-        exit_code = _fit(table, source, model, check, learning, json=json, quiet=quiet)
+        exit_code = _fit(table, source, output, check, learning, json=json, quiet=quiet)
     if exit_code == 0:
         checkpoint.unlink(missing_ok=True)
     return exit_code
@@ -86,7 +86,7 @@ def fit(
 def _fit(
     table: Path | str,
     source: Source,
-    model: Path | None,
+    output: Path | None,
     check: Validation,
     learning: Learning,
     *,
@@ -115,8 +115,8 @@ def _fit(
     scores = [validation.training_scores(predictions, rows)]
     fitted.record_ = FitRecord(source.target, n_rows, date_now(), settings, (*scores,))
     fitted.reading_ = rows.reading
-    if model is not None:
-        laconic.save_model(fitted, model)
+    if output is not None:
+        laconic.save_model(fitted, output)
     if not console.quiet:
         n_covered: list[int] | None = predictions.covered.sum(axis=0).tolist()
         if is_in_parts:
@@ -135,11 +135,11 @@ def _fit(
         scores += _cross_validate(fitted, rows, learning, progress)
     fitted.record_ = dataclasses.replace(fitted.record_, scores=(*scores,))
     print_scores(console, fitted)
-    if model is not None:
-        laconic.save_model(fitted, model)
-        console.print(f"Saved to {visible(str(model))}")
+    if output is not None:
+        laconic.save_model(fitted, output)
+        console.print(f"Saved to {visible(str(output))}")
     else:
-        console.print("Not saved. Save the model with --model model.json.")
+        console.print("Not saved. Save the model with --output model.json.")
     if json:
         terminal.write_model(fitted)
     return EXIT_INTERRUPTED if progress.is_interrupted else 0

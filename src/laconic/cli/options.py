@@ -69,8 +69,10 @@ Rows: TypeAlias = Annotated[
 Texts: TypeAlias = Annotated[tuple[str, ...] | None, _TAKES_ALL_THAT_FOLLOW]
 Model: TypeAlias = Annotated[
     Path,
-    cyclopts.Parameter(help="Model file, written by 'laconic fit --model' or laconic.save_model."),
+    cyclopts.Parameter(help="Model file, written by 'laconic fit --output' or laconic.save_model."),
 ]
+Output: TypeAlias = Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])]
+"""The file that a command writes."""
 FeatureTable: TypeAlias = Annotated[
     Path,
     cyclopts.Parameter(

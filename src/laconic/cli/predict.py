@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from laconic.cli import files, options, streamed, table_file, terminal
 from laconic.cli.terminal import CommandError
 
@@ -13,7 +11,7 @@ def predict(
     table: options.Place,
     /,
     *,
-    output: Path | None = None,
+    output: options.Output = None,
     probabilities: options.Flag = False,
     keep_columns: options.Flag = False,
     json: options.Flag = False,

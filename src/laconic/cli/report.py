@@ -17,7 +17,7 @@ def report(
     /,
     *,
     target: str | None = None,
-    output: Path | None = None,
+    output: options.Output = None,
     open: options.Flag = False,
     json: options.Flag = False,
     title: str | None = None,

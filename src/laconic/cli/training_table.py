@@ -67,7 +67,7 @@ def certify(
     against: Literal["rules", "weight"] | None = None,
     time_limit: options.Seconds = None,
     by_size: options.Flag = False,
-    save: options.Flag = False,
+    output: options.Output = None,
     json: options.Flag = False,
 ) -> None:
     """Prove how close a saved model comes to the best possible one on its training rows.
@@ -81,11 +81,14 @@ def certify(
         Stop after that many seconds; what is proven by then holds.
     by_size : bool
         Also certify the first 1, 2, ... terms, for the figure in the report.
-    save : bool
-        Store the certificate in the file of the model, where 'laconic report' finds it.
+    output : Path
+        File to save the model with its certificate to, for 'laconic report'; it may be that of the
+        model.
     json : bool
         Write the certificate as JSON.
     """
+    if output is not None:
+        files.check_model_destination(output, table)
     fitted, rows = columns.load("certify", model, table)
     with table_file.columns_by_name():
         certificate = fitted.certificate(
@@ -99,13 +102,16 @@ def certify(
                 f"{n_found}: it may not be the table that the model was fitted to."
             ]
         )
-    if save:
+    if output is not None:
         fitted.certificate_ = certificate
-        laconic.save_model(fitted, model)
+        laconic.save_model(fitted, output)
     if json:
         terminal.write_json(certificate.to_dict())
     else:
-        terminal.make_console().print(str(certificate))
+        console = terminal.make_console()
+        console.print(str(certificate))
+        if output is not None:
+            console.print(f"Saved to {visible(str(output))}")
 
 
 def alternatives(
@@ -160,7 +166,7 @@ def edit(
     force: options.Names = (),
     lock: Numbers | None = None,
     n_terms: options.Count | None = None,
-    output: Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])] = None,
+    output: options.Output = None,
     json: options.Flag = False,
 ) -> None:
     """Change terms of a saved model, refit the others, and show the cost of each edit.
