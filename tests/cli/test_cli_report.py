@@ -135,6 +135,8 @@ def test_wrong_calls_are_refused(run, folder, tokens, code, message, monkeypatch
 def test_missing_packages_are_named(run, folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setitem(sys.modules, "jinja2", None)
+    for name in ("laconic.report", "laconic.report.page"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     code, _, err = run("report", "fate.json", "passengers.csv", "--target", "fate")
     assert code == 1
     assert 'pip install "laconic[report]"' in err

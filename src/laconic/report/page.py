@@ -11,10 +11,8 @@ import os
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
-from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from laconic._util.files import write_whole
@@ -23,6 +21,9 @@ from laconic.models import RuleModel
 from laconic.report import charts
 from laconic.report.content import report_content
 from laconic.terms import formatting
+
+if TYPE_CHECKING:
+    import jinja2
 
 # Enough for the terms and the first charts; readers can change the height of the frame.
 _FRAME_HEIGHT = 720
@@ -118,6 +119,8 @@ def render_page(content: dict[str, Any]) -> str:
     The content security policy of the page allows no requests and no scripts but its own: even a
     text that was taken for markup could do nothing.
     """
+    from markupsafe import Markup
+
     style = _source("report.css")
     scripts = [_source("report.js")]
     if content["what_if"]["javascript"] is not None:
@@ -141,6 +144,8 @@ def render_page(content: dict[str, Any]) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("laconic.report"),
         autoescape=True,
