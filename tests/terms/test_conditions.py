@@ -68,7 +68,9 @@ class TestConditionCovered:
         ],
     )
     def test_other_kind_of_column(self, table, condition, needed):
-        held = {"mark": "strings", "age": "numbers", "member": "booleans"}[condition.feature]
+        held = {"mark": "strings, such as '.'", "age": "numbers", "member": "booleans"}[
+            condition.feature
+        ]
         match = (
             f"needs a column of {needed}. Column '{condition.feature}' holds {held}. "
             f"Convert the column to {needed}."

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from laconic import Condition, Query, Rule, RuleEnsemble, Slope
+from laconic.tables.tables import as_table
 from laconic.terms.rules import Output
 
 AGE = Slope("age", 25, 68, 0.031)
@@ -128,7 +129,8 @@ class TestValues:
             replace(AGE, weight=0.062),
             rule,
         )
-        assert RuleEnsemble((BOOKED,)).date_features == ["booked"]
+        dates = as_table([["2024-03-01"]], ["booked"])
+        assert RuleEnsemble((BOOKED,)).readable(dates).column("booked").kind == "date"
 
 
 class TestChecks:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from laconic._util.types import Floats
 from laconic.boosting import Settings, State, TrainingData
@@ -41,7 +41,7 @@ from laconic.estimators.parameters import (
 from laconic.estimators.progress import FitProgress, ProgressPrinter
 from laconic.estimators.read_training_data import reduced
 from laconic.estimators.stream_predictions import write_predictions
-from laconic.estimators.training_data import read_inputs, read_rows
+from laconic.estimators.training_data import read_inputs, read_rows, validated
 from laconic.losses import Loss
 from laconic.models.alternatives import Alternatives
 from laconic.models.explanation import Explanation
@@ -803,7 +803,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             return self._known[1]
         check_is_fitted(self)
         table = checked_table(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        validated(self, X, table)
         return self._with_fitted_names(table)
 
     def _with_fitted_names(self, table: Table) -> Table:
@@ -811,7 +811,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         names = self.ensemble_.feature_names or ()
         if not (table.is_named and set(table.feature_names) == set(names)):
             table = table.rename(names)
-        return table.reading_dates(self.ensemble_.date_features)
+        return self.ensemble_.readable(table)
 
     def __getstate__(self) -> dict[str, Any]:
         # Neither files nor copies of copies hold a table.

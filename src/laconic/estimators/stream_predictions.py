@@ -70,7 +70,7 @@ def _predicted(
     columns = [*dict.fromkeys([*ensemble.used_features, *keep_columns])]
     for part in source.parts(columns or source.column_names[:1]):
         frame = nw.from_native(part, eager_only=True)
-        raw_predictions = ensemble.raw_predictions(as_table(part))
+        raw_predictions = ensemble.raw_predictions(ensemble.readable(as_table(part)))
         values = task.predictions(raw_predictions)
         found = {"prediction": values.astype(str) if values.dtype == object else values}
         shares = task.probabilities(raw_predictions) if probabilities else None

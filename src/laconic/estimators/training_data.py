@@ -6,7 +6,7 @@ put together; `fit`, edits, alternatives and certificates all start here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from laconic.models.rule_model import checked_table
 from laconic.models.tasks import Task
 from laconic.tables.inspection import warn_about_columns
 from laconic.tables.sources.sources import is_source
-from laconic.tables.tables import Table
+from laconic.tables.tables import Table, selection_advice
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -44,7 +44,7 @@ def read_inputs(
     else:
         at_hand = estimator._known
         table = at_hand[1] if at_hand is not None and X is at_hand[0] else checked_table(X)
-        _, y = validate_data(estimator, X, y, skip_check_array=True, reset=not is_fitted)
+        _, y = validated(estimator, X, table, y, reset=not is_fitted)
         if is_fitted:
             table = estimator._with_fitted_names(table)
         table = table.reading_dates(table.feature_names)
@@ -63,6 +63,22 @@ def read_inputs(
     if is_fitted:
         known += _weights_of(estimator)
     return data.scaled(known), settings
+
+
+def validated(
+    estimator: RuleBoosting, X: Any, table: Table, y: Any = "no_validation", *, reset: bool = False
+) -> Any:
+    """Check the columns of a table as scikit-learn does, and say how to choose the right ones.
+
+    Sets, of the estimator: n_features_in_, feature_names_in_, if they are to be reset.
+    """
+    try:
+        return validate_data(estimator, X, y, skip_check_array=True, reset=reset)
+    except ValueError as error:
+        known: Sequence[str] = [*getattr(estimator, "feature_names_in_", ())]
+        if not table.is_named or not known or known == [*table.feature_names]:
+            raise
+        raise ValueError(f"{error}{selection_advice(table, known)}") from None
 
 
 def read_rows(

@@ -160,7 +160,7 @@ class RuleBoxDisplay(Display):
                 f"{len(ensemble.outputs)} classes. Draw RuleWeightDisplay or ContributionDisplay "
                 "instead."
             )
-        table = as_table(X, ensemble.feature_names).reading_dates(ensemble.date_features)
+        table = ensemble.readable(as_table(X, ensemble.feature_names))
         n_parts = N_PARTS if len(names) == 2 else 1
         steps = [feature_steps(ensemble, table, name, n_parts) for name in names]
         predictions = step_predictions(ensemble, table, steps)

@@ -8,6 +8,7 @@ values are marked in one way, whether they were None, NaN, NaT, null or NA.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Integral
@@ -37,6 +38,7 @@ Rows: TypeAlias = slice | Bools | Indices
 LARGEST_EXACT = 2**53
 """Up to here, float64 holds all whole numbers."""
 TYPES_WITH_NAN = (float, np.floating, Decimal)
+_TRUTHS = ["false", "true"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,6 +196,64 @@ def as_categories(column: Column) -> Column:
     return CategoricalColumn(column.name, all_codes, categories, is_declared=True)
 
 
+def as_numbers(column: Column) -> Column:
+    """Convert texts to numbers or booleans if all of them are written as such.
+
+    Examples
+    --------
+    >>> as_numbers(CategoricalColumn("age", np.array([1, 0, -1]), ("35", "8.5"))).values
+    array([ 8.5, 35. ,  nan])
+    """
+    if not isinstance(column, CategoricalColumn) or not column.is_text:
+        return column
+    texts = [str(text).strip() for text in column.categories]
+    if all(text.lower() in _TRUTHS for text in texts):
+        codes = np.array([*(_TRUTHS.index(text.lower()) for text in texts), -1], dtype=np.int32)
+        return CategoricalColumn(column.name, codes[column.codes], (False, True))
+    if not all(map(_is_number, texts)):
+        return column
+    # Code -1 means missing and picks the last entry.
+    return NumericColumn(column.name, np.array([*map(float, texts), np.nan])[column.codes])
+
+
+def as_texts(column: Column, known: Collection[str]) -> Column:
+    """Convert numbers and booleans to texts, written as the known ones.
+
+    Numbers stay as they are where a known text is a number with leading or trailing zeros, which
+    numbers have lost.
+
+    Examples
+    --------
+    >>> zips = NumericColumn("zip", np.array([8001, np.nan, 8005]))
+    >>> as_texts(zips, ["8001", "CH-8005"]).categories, as_texts(zips, ["08001"]).is_text
+    (('8001', '8005'), False)
+    """
+    if isinstance(column, TimeColumn) or column.is_text or column.missing.all():
+        return column
+    categories = as_categories(column)
+    assert isinstance(categories, CategoricalColumn)
+    if any(map(loses_zeros, known)):
+        return column
+    writing = {text.lower(): text for text in known}
+    texts = [writing.get(str(each).lower(), str(each)) for each in categories.categories]
+    ordered = sorted(texts)
+    rank_of = {text: rank for rank, text in enumerate(ordered)}
+    ranks = np.array([*map(rank_of.__getitem__, texts), -1], dtype=np.int32)
+    return replace(categories, codes=ranks[categories.codes], categories=tuple(ordered))
+
+
+def loses_zeros(text: str) -> bool:
+    """Return whether a text is a number that is written in another way than numbers are."""
+    return _is_number(text) and str(plain_number("", float(text))) != text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        return False
+
+
 def date_part(name: str, column: Column, part: str) -> Column:
     """Return the years, months, days, weekdays or hours of a column of dates."""
     column = with_dates(column)
@@ -224,6 +284,13 @@ def column_words(column: Column) -> str:
         return "strings"
     is_boolean = isinstance(column, CategoricalColumn) and feature_kind(column) == "boolean"
     return "booleans" if is_boolean else "numbers"
+
+
+def example_of_text(column: Column) -> str:
+    """Return words with a text that is no number, if the column has one."""
+    texts = column.categories if isinstance(column, CategoricalColumn) else ()
+    odd = (each for each in texts if isinstance(each, str) and not _is_number(each))
+    return next((f", such as {each!r}" for each in odd), "")
 
 
 def is_present(cell: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.types import Indices
-from laconic._util.words import listed_names, nearest
+from laconic._util.words import MAX_NAMES_SHOWN, listed, listed_names, nearest
 from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
 from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
 from laconic.tables.times import DATE_PARTS
@@ -26,6 +26,8 @@ from laconic.tables.to_columns import NUMBER_KINDS, array_column, pandas_column,
 
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
+
+Converter: TypeAlias = Callable[[Column], Column]
 
 # Small tables of numbers are read as one array: that may copy them, but is faster than extracting
 # single columns from pandas.
@@ -61,7 +63,7 @@ class Table:
         self._extract_block = extract_block
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
         self._columns: dict[str, Column] = {}
-        self._dates: frozenset[str] = frozenset()
+        self._converters: dict[str, tuple[Converter, ...]] = {}
 
     def column(self, name: str) -> Column:
         """Return a column by name, extracted at the first call and the same object afterwards.
@@ -74,14 +76,28 @@ class Table:
                 self._columns[name] = date_part(name, self.column(whole[1]), whole[0])
             else:
                 column = self._extract(self._position(name), name)
-                self._columns[name] = with_dates(column) if name in self._dates else column
+                self._columns[name] = self._converted(column)
         return self._columns[name]
+
+    def _converted(self, column: Column) -> Column:
+        for convert in self._converters.get(column.name, ()):
+            column = convert(column)
+        return column
+
+    def converted(self, converters: Mapping[str, Converter]) -> Table:
+        """Return a table in which the columns of these names are converted."""
+        if not converters:
+            return self
+        table, known = copy.copy(self), self._converters
+        table._columns = {}
+        table._converters = known | {
+            name: (*known.get(name, ()), convert) for name, convert in converters.items()
+        }
+        return table
 
     def reading_dates(self, names: Collection[str]) -> Table:
         """Return a table in which texts of the named columns are dates, if written like dates."""
-        table = copy.copy(self)
-        table._dates, table._columns = frozenset(names), {}
-        return table if table._dates else self
+        return self.converted(dict.fromkeys(names, with_dates))
 
     def block(self, name: str, rows: slice) -> Column:
         """Return some rows of a column.
@@ -92,7 +108,7 @@ class Table:
         is_part = name not in self._positions
         if self._extract_block is None or name in self._columns or is_part:
             return self.column(name).take(rows)
-        return self._extract_block(self._position(name), name, rows)
+        return self._converted(self._extract_block(self._position(name), name, rows))
 
     def pop_column(self, name: str) -> Column:
         """Return a column and do not keep it."""
@@ -361,6 +377,19 @@ def unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
     close = nearest(name, feature_names)
     hint = "" if close is None else f" Did you mean {close!r}?"
     return f"The table has no column {name!r}.{hint} Available: {listed_names(feature_names)}."
+
+
+def selection_advice(table: Table, names: Sequence[str]) -> str:
+    """Say how to choose the columns that a model was fitted to, or which ones are missing."""
+    missing = [name for name in names if name not in table.feature_names]
+    if not missing:
+        choice = "X[{}]" if table.backend == "pandas" else "X.select({})"
+        return f"Pass {choice.format('model.feature_names_in_')} to choose the columns of the fit."
+    unknown = [name for name in table.feature_names if name not in names]
+    pairs = [(name, nearest(name, unknown)) for name in missing]
+    hints = [f"{close!r} to {name!r}" for name, close in pairs if close is not None]
+    advice = f" Perhaps rename {listed(hints, MAX_NAMES_SHOWN)}." if hints else ""
+    return f"Add {listed_names(missing)} to the table.{advice}"
 
 
 def make_frame(

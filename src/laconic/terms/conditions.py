@@ -24,6 +24,8 @@ from laconic.tables.columns import (
     NumericColumn,
     TimeColumn,
     column_words,
+    example_of_text,
+    loses_zeros,
     with_dates,
 )
 from laconic.tables.tables import as_table
@@ -67,7 +69,8 @@ class Condition:
     the same rows after they were saved as 0 and 1. Dates compare with dates, and with strings such
     as 2024-03-01; a date stands for midnight at its start when it is compared with a date and time.
     Comparing a string with a number is an error, except in a column without any value, which fits
-    every condition and satisfies no comparison.
+    every condition and satisfies no comparison. Models convert columns before they compare them:
+    numbers in texts such as "35" to numbers, and numbers to texts.
 
     Examples
     --------
@@ -162,10 +165,15 @@ class Condition:
     def _covered_in_other_kind(self, column: Column) -> Bools:
         missing = column.missing
         if not missing.all():
-            needed, got = _kind_of_value(self.value), column_words(column)
+            needed = _kind_of_value(self.value)
+            advice = f"Convert the column to {needed}."
+            if needed == "strings" and column_words(column) == "numbers":
+                values = self.value if isinstance(self.value, tuple) else (self.value,)
+                if lossy := [value for value in values if loses_zeros(str(value))]:
+                    advice = f"Read it as text: numbers do not keep the zeros of {lossy[0]!r}."
             raise TypeError(
                 f"The condition '{self}' needs a column of {needed}. Column {self.feature!r} "
-                f"holds {got}. Convert the column to {needed}."
+                f"holds {column_words(column)}{example_of_text(column)}. {advice}"
             )
         return np.zeros(len(missing), dtype=bool)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -24,8 +25,15 @@ from numpy.typing import NDArray
 
 from laconic import _core
 from laconic._util.types import Bools, Floats, Values
-from laconic.tables.columns import Column, FeatureKind
-from laconic.tables.tables import FrameBackend, Table, as_table, whole_column, whole_date
+from laconic.tables.columns import Column, FeatureKind, as_numbers, as_texts, with_dates
+from laconic.tables.tables import (
+    Converter,
+    FrameBackend,
+    Table,
+    as_table,
+    whole_column,
+    whole_date,
+)
 from laconic.tables.times import MOMENTS
 from laconic.terms.conditions import Condition, Query, all_of, finite_float, set_checked_tuple
 from laconic.terms.display import rules_frame, rules_html, rules_latex, rules_markdown
@@ -274,14 +282,23 @@ class RuleEnsemble(Sequence[Term]):
         wholes = {whole_column(name, self.feature_names) for name in used}
         return [name for name in self.feature_names if name in wholes]
 
-    @property
-    def date_features(self) -> list[str]:
-        """Features that are compared with dates, also in parts."""
-        names = self.feature_names or ()
-        parts = [whole_date(name, names) for term in self.terms for name in term.features]
-        dates = [each.feature for each in self.conditions if isinstance(each.value, MOMENTS)]
-        dates += [each.feature for each in self.slopes if each.time_kind is not None]
-        return list(dict.fromkeys([*dates, *(part[1] for part in parts if part is not None)]))
+    def readable(self, table: Table) -> Table:
+        """Return a table whose columns are converted to what the terms compare, if they can be.
+
+        Texts become dates or numbers, and numbers texts, where the terms have such values.
+        """
+        compared: dict[str, list[Any]] = {each.feature: [each.lower] for each in self.slopes}
+        for each in self.conditions:
+            values = each.value if isinstance(each.value, tuple) else (each.value,)
+            compared.setdefault(each.feature, []).extend(v for v in values if v is not None)
+        converters: dict[str, Converter] = {}
+        for name, known in compared.items():
+            part = whole_date(name, self.feature_names or ())
+            if part is not None:
+                converters[part[1]] = with_dates
+            elif known:
+                converters.setdefault(name, _converter(known))
+        return table.converted(converters)
 
     @property
     def stages(self) -> tuple[RuleEnsemble, ...]:
@@ -592,6 +609,13 @@ class RuleEnsemble(Sequence[Term]):
         words = [format_count(n, noun) for noun, n in counts.items() if n or not self.terms]
         words = words if self.terms else words[:1]
         return ", ".join([*words, format_count(self.n_conditions, "condition")])
+
+
+def _converter(known: list[Any]) -> Converter:
+    """Find how to convert a column to what it is compared with."""
+    if any(isinstance(value, MOMENTS) for value in known):
+        return with_dates
+    return partial(as_texts, known=known) if isinstance(known[0], str) else as_numbers
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from laconic._util.types import Floats
-from laconic.tables.columns import Column, NumericColumn, TimeColumn, column_words, with_dates
+from laconic.tables.columns import (
+    Column,
+    NumericColumn,
+    TimeColumn,
+    column_words,
+    example_of_text,
+    with_dates,
+)
 from laconic.tables.tables import as_table
 from laconic.tables.times import (
     DAY,
@@ -231,7 +238,8 @@ class Slope:
         needed = {None: "numbers", "time": "times of day", "duration": "durations"}
         raise TypeError(
             f"The slope '{self.text()}' needs a column of {needed.get(kind, 'dates')}. Column "
-            f"{self.feature!r} holds {column_words(column)}. Convert the column."
+            f"{self.feature!r} holds {column_words(column)}{example_of_text(column)}. "
+            "Convert the column."
         )
 
     def raw_predictions(self, X: Any) -> Floats:
