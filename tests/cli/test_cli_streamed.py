@@ -153,7 +153,10 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
     ("options", "message"),
     [
         (["--target", "clint"], "Did you mean 'client'?"),
-        (["--target", "client", "--n-terms", "cv"], "--n-terms cv needs a table"),
+        (
+            ["--target", "client", "--drop", "spent", "--n-terms", "cv"],
+            "--n-terms cv needs a table",
+        ),
         (
             ["--target", "spent", "--exposure", "[red]plan"],
             "The exposure must be a positive number",

@@ -85,6 +85,7 @@ def test_request_for_dates(table):
     X, _ = table
     X = X.assign(day=pd.date_range("2024-01-01", periods=200))
     y = (X["day"] > "2024-03-01").to_numpy(float)
+    y[::20] = 1 - y[::20]
     model = RuleBoostingRegressor(n_terms=1, slopes=False).fit(X, y)
     assert "day > 2024-0" in str(model).replace("<=", ">")
     rising = np.arange(200.0) + 30.0 * np.random.default_rng(0).normal(size=200)

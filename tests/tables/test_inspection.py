@@ -38,8 +38,12 @@ def kinds(columns):
         ("column_0", COUNT.astype(float), "index"),
         ("Row Number", COUNT, "index"),
         ("sample", COUNT, "count"),
-        ("index", COUNT + 2, None),
-        ("index", COUNT[::-1], None),
+        ("index", COUNT % 100, "index"),
+        ("index", COUNT % 10, None),
+        ("sample", COUNT % 100, "count"),
+        ("day", COUNT % 100, None),
+        ("Unnamed: 0", COUNT + 2, "identifier"),
+        ("index", COUNT[::-1], "identifier"),
         ("sample", 2 * COUNT, None),
         ("column_0", NUMBERS, None),
         ("id", COUNT[::-1], "identifier"),
@@ -48,6 +52,12 @@ def kinds(columns):
         ("paid", 3 * COUNT, None),
         ("valid", 3 * COUNT, None),
         ("id", COUNT // 2, None),
+        ("id", [*COUNT[:1:-1], 5, 7], "identifier"),
+        ("id", [*COUNT[:1:-1], None, 7], "identifier"),
+        ("id", [*COUNT[:5:-1], *range(10, 16)], None),
+        ("patient", 3 * COUNT, "identifier"),
+        ("caseNumber", 3 * COUNT, "identifier"),
+        ("patients", 3 * COUNT, None),
         ("id", NUMBERS, None),
         ("name", [f"n{number}" for number in COUNT], "names"),
         ("name", [f"n{number // 2}" for number in COUNT], None),
@@ -67,6 +77,46 @@ def test_only_the_first_column_may_count_by_chance():
     assert kinds(pl.DataFrame({"day": range(20)})) == {}
 
 
+LONG = np.random.default_rng(1).permutation(6000)[:5000]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_found"),
+    [
+        (LONG, True),
+        ([*LONG[:-2], *LONG[:2]], True),
+        (LONG[:900], False),
+        ([*LONG[:-50], *LONG[:50]], True),
+        ([*LONG[:-150], *LONG[:150]], False),
+        (np.sort(LONG), False),
+        (np.random.default_rng(0).integers(0, 10**6, 5000), False),
+        (np.random.default_rng(0).integers(0, 10**9, 5000), False),
+        (LONG + 0.5, False),
+    ],
+)
+def test_numbers_are_identifiers_if_they_repeat_less_than_by_chance(values, is_found):
+    """IDs without a telling name were features, as were those with a few repetitions."""
+    found = [*inspect_columns(as_table(pl.DataFrame({"x": values, "value": values})))]
+    assert {each.column: each.kind for each in found} == (
+        dict.fromkeys(("x", "value"), "identifier") if is_found else {}
+    )
+
+
+def test_findings_count():
+    table = pl.DataFrame(
+        {
+            "group": COUNT // 50,
+            "nr": COUNT % 50,
+            "value": COUNT % 50,
+            "id": [*COUNT[:1:-1], 5, 7],
+        }
+    )
+    assert [*map(str, inspect_columns(as_table(table)))] == [
+        "column 'nr' counts the rows, in 4 groups",
+        "column 'id' has 198 different whole numbers in 200 rows, like a row ID",
+    ]
+
+
 def tells(values, target):
     table = as_table(pl.DataFrame({"a": values}, strict=False))
     return bool([*inspect_target(table, np.asarray(target, dtype=float))])
@@ -84,6 +134,7 @@ def tells(values, target):
         ([f"t{n}" if c else None for n, c in zip(COUNT, CLASSES, strict=True)], CLASSES),
         (NUMBERS, NUMBERS),
         (5 - 3 * NUMBERS, NUMBERS),
+        (np.where(COUNT % 20, NUMBERS, np.nan), NUMBERS),
         (np.round(NUMBERS, 2), NUMBERS),
         (np.exp(NUMBERS), NUMBERS),
         (-(NUMBERS**3), NUMBERS),
@@ -100,7 +151,6 @@ def test_copies_and_recodings_tell_the_target(values, target):
     ("values", "target"),
     [
         (NUMBERS, CLASSES),
-        (NUMBERS + 20 * CLASSES, CLASSES),
         (NUMBERS + 0.2 * RNG.normal(size=N_ROWS), NUMBERS),
         (NUMBERS > 0, NUMBERS),
         (np.where(COUNT < 6, 1 - CLASSES, CLASSES), CLASSES),
@@ -120,6 +170,123 @@ def test_extreme_scales_change_nothing(scale):
     for values, target in [(numbers, NUMBERS), (NUMBERS, numbers), (numbers, numbers)]:
         assert tells(values, target)
         assert not tells(values, target[::-1])
+
+
+GRADES = np.digitize(NUMBERS, [-1, 0, 1])
+CODES = COUNT % 7
+
+
+def relations(columns, target):
+    return [*map(str, inspect_target(as_table(pl.DataFrame(columns)), np.asarray(target, float)))]
+
+
+@pytest.mark.parametrize(
+    ("values", "target", "words"),
+    [
+        (NUMBERS, NUMBERS > 0.5, "perfectly (a > 0.5)"),
+        (-NUMBERS, NUMBERS > 0.5, "perfectly (a > -0.5)"),
+        (np.where(COUNT % 20, NUMBERS, np.nan), NUMBERS > 0.5, "perfectly (a > 0.5)"),
+        (NUMBERS + 20 * CLASSES, CLASSES, "perfectly (a > 10)"),
+        (NUMBERS, GRADES, "perfectly (thresholds -1, 0 and 1)"),
+        (
+            np.where(COUNT == 7, -9, NUMBERS),
+            np.median(NUMBERS) < NUMBERS,
+            "almost perfectly (a > 0.048, right in 99.5 % of the rows)",
+        ),
+        (
+            np.datetime64("2024-01-01") + COUNT,
+            COUNT > 30,
+            "perfectly (a > 2024-01-31)",
+        ),
+    ],
+)
+def test_a_threshold_between_classes_is_told(values, target, words):
+    """A late arrival was predicted from the delay at the arrival."""
+    sentence = "column 'a' separates the classes of the target " + words
+    assert relations({"a": values}, target) == [sentence]
+    n_few = 199
+    assert relations({"a": values[:n_few]}, target[:n_few]) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "target"),
+    [
+        (np.where(COUNT < 6, -NUMBERS, NUMBERS), NUMBERS > 0),
+        (np.where(COUNT < 120, np.nan, NUMBERS), NUMBERS > 0),
+        (NUMBERS, np.abs(NUMBERS) > 1),
+        (NUMBERS, COUNT < 9),
+        (NUMBERS, np.where(NUMBERS > 1, 2, CLASSES)),
+        (np.ones(N_ROWS), CLASSES),
+    ],
+)
+def test_ordinary_thresholds_are_not_told(values, target):
+    assert relations({"a": values}, target) == []
+
+
+def test_a_set_of_numbers_is_told():
+    assert relations({"a": CODES}, np.isin(CODES, [2, 5])) == [
+        "column 'a' determines the target on its own"
+    ]
+
+
+def test_a_rare_class_among_many_rows_is_told():
+    values = np.random.default_rng(0).normal(size=50_000)
+    cut = np.sort(values)[-30]
+    [sentence] = relations({"a": values}, values >= cut)
+    assert "perfectly (a > 3." in sentence
+
+
+PARTS = dict(zip("abcdefg", RNG.lognormal(size=(7, N_ROWS)).round(2), strict=True))
+A, B, C, D, E, F, _ = PARTS.values()
+
+
+@pytest.mark.parametrize(
+    ("target", "names", "formula"),
+    [
+        (A + B, "ab", "a + b"),
+        (C - A, "ac", "- a + c"),
+        (A + B + C + D, "abcd", "a + b + c + d"),
+        (np.round(100 * (A + B + C + D)), "abcd", "100*a + 100*b + 100*c + 100*d"),
+        (3 * A - E / 2 + 7, "ae", "3*a - 0.5*e + 7"),
+        (A * B, "ab", "a * b"),
+        (A / B, "ab", "a / b"),
+        (5 * A / B**2 * C, "abc", "5 * a / b**2 * c"),
+    ],
+)
+def test_sums_and_products_are_told(target, names, formula):
+    """Columns that add up to the target were not noticed."""
+    listed = ", ".join(map(repr, names[:-1])) + f" and {names[-1]!r}"
+    sentence = f"columns {listed} determine the target together ({formula})"
+    assert relations(PARTS, target) == [sentence]
+    gaps = {name: np.where(RNG.random(N_ROWS) < 0.03, np.nan, each) for name, each in PARTS.items()}
+    assert relations(gaps, target) == [sentence]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        A + B + C + D + E + F,
+        A + B + 0.1 * NUMBERS,
+        A * B + C,
+        np.where(COUNT == 3, 1e9 * A, E),
+        np.where(COUNT % 3 == 0, A + B, E),
+    ],
+)
+def test_many_or_noisy_addends_are_not_told(target):
+    assert relations(PARTS, target) == []
+
+
+def test_sums_are_found_among_many_columns_and_rows():
+    cells = np.random.default_rng(0).normal(size=(2000, 400))
+    table = as_table(cells)
+    target = cells[:, 7] + cells[:, 90] - 2 * cells[:, 333]
+    [found] = inspect_target(table, target)
+    assert found.columns == ("x7", "x90", "x333")
+    rows = np.arange(2000) % 2 == 0
+    target[~rows] = 0
+    [found] = inspect_target(table, target[rows], rows)
+    assert found.columns == ("x7", "x90", "x333")
+    assert [*inspect_target(table, target)] == []
 
 
 def spoiled():

@@ -170,7 +170,7 @@ def test_nan_in_a_parquet_file_is_missing_whatever_its_statistics_say(kind, tmp_
         {
             "x": np.where(ABSENT, np.nan, numbers),
             "few": np.where(ABSENT, np.nan, numbers % 1),
-            "class": np.where(ABSENT, "no", np.where(numbers > 5, "yes", "no")),
+            "class": np.where((numbers > 5) & (numbers != 8) > ABSENT, "yes", "no"),
         }
     )
     path = tmp_path / "table.parquet"

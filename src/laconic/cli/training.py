@@ -6,7 +6,7 @@ The help of options is in the docstring of `Source`, and in the table of paramet
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -232,15 +232,26 @@ def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataF
 
 
 def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -> None:
-    """Warn about columns that determine the target on their own."""
+    """Warn about columns that determine the target."""
     numbers = np.unique(y, return_inverse=True)[1] if y.dtype.kind not in "fiu" else y
     found = inspect_target(as_table(X), numbers.astype(np.float64))
     table_file.warn(
-        f"{finding}. If it is only known afterwards, leave it out with --drop {name}; "
-        f"--keep {name} confirms that it is intended."
+        f"{finding}. {_advice_about_target(finding.columns)}"
         for finding in found
-        if finding.column not in keep
-        for name in [shlex.quote(finding.column)]
+        if not {*finding.columns} <= {*keep}
+    )
+
+
+def _advice_about_target(columns: Sequence[str]) -> str:
+    names = " ".join(map(shlex.quote, columns))
+    if len(columns) == 1:
+        return (
+            f"If it is only known afterwards, leave it out with --drop {names}; --keep {names} "
+            "confirms that it is intended."
+        )
+    return (
+        f"If they are only known afterwards, leave them out with --drop {names}; --keep {names} "
+        "confirms that they are intended."
     )
 
 
