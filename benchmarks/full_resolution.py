@@ -6,8 +6,8 @@
     LACONIC_DATASETS=... python -m benchmarks.full_resolution stopped --time-limit 4
 
 The first two write ``results/full_resolution_*.csv`` problem by problem, and go on where an earlier
-run ended; the third one writes both tables into ``docs/full-resolution.md``. The last one prints
-what searches over 16 and over all thresholds find in the same time, for the seventh rule.
+run ended; the third one writes both tables into ``docs/research/full-resolution.md``. The last one
+prints what searches over 16 and over all thresholds find in the same time, for the seventh rule.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from laconic.candidates.candidates import candidate_conditions
 from laconic.losses import get_loss
 from laconic.search import SearchProblem, search
 
-PAGE = Path(__file__).parents[1] / "docs" / "full-resolution.md"
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "full-resolution.md"
 RESULTS = Path(__file__).parent / "results"
 PROOFS = RESULTS / "full_resolution_proofs.csv"
 SCORES = RESULTS / "full_resolution_scores.csv"

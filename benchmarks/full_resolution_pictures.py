@@ -1,4 +1,4 @@
-"""The pictures of `docs/full-resolution.md`: boxes, nodes, rows that come together, ranges.
+"""Draw the pictures of `docs/research/full-resolution.md`: boxes, nodes, rows and ranges.
 
     python -m benchmarks.full_resolution_pictures
 

@@ -5,8 +5,8 @@
 
 The planted rules are worth less and less, and the penalty grows with the rows: it leaves a part of
 every rule for a later round, so that all ten rounds have more structure than noise to find. Rules,
-weights and penalty were chosen, among many, so that ten rounds can be proven; docs/scaling.md says
-how, and what more noise does. `--r2` sets the noise.
+weights and penalty were chosen, among many, so that ten rounds can be proven;
+docs/research/scaling.md says how, and what more noise does. `--r2` sets the noise.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Many classes, counts and amounts: our models next to others of the same size, and to forests.
 
-python -m benchmarks.tasks            # measures, and writes results/tasks.json and docs/tasks.md
+python -m benchmarks.tasks            # measures, and writes results and docs/research/tasks.md
 python -m benchmarks.tasks claims     # measures a part anew
 python -m benchmarks.tasks --page     # writes the page from the results
 """
@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 RESULTS = Path(__file__).with_name("results") / "tasks.json"
-PAGE = Path(__file__).parents[1] / "docs" / "tasks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "tasks.md"
 N_SPLITS = 3
 MAX_CONDITIONS = 2
 N_CLAIM_RULES = 20

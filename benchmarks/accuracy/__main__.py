@@ -5,7 +5,7 @@
     python -m benchmarks.accuracy choose     # settings, on the half of the tables meant for that
     python -m benchmarks.accuracy number     # ways to the number of terms, on all tables
     python -m benchmarks.accuracy paper      # against the paper's rules, on its problems
-    python -m benchmarks.accuracy document   # tables and pictures of docs/accuracy.md
+    python -m benchmarks.accuracy document   # tables and pictures of docs/research/accuracy.md
     python -m benchmarks.accuracy show       # print these tables
 
 What was measured is kept in benchmarks/results: a run that is stopped goes on where it was. Delete

@@ -1,4 +1,4 @@
-"""Fills what was measured into the page ``docs/accuracy.md``, and draws its pictures."""
+"""Fills what was measured into the page ``docs/research/accuracy.md``, and draws its pictures."""
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.accuracy import idle, numbers, pictures, published, recovery, summary
+from benchmarks.accuracy import numbers, pictures, published, recovery, summary
 from benchmarks.accuracy.competitors import COMPETITORS, EBM, L1, RELAXED, XGBOOST
 from benchmarks.accuracy.methods import (
-    BREVITIES,
     GREEDY_TERMS,
     JOINT,
     LACONIC,
@@ -25,7 +24,7 @@ from benchmarks.peers.run import describe_machine
 from benchmarks.problems import find_datasets, specifications
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "accuracy.md"
+PAGE = ROOT / "docs" / "research" / "accuracy.md"
 RESULTS = ROOT / "benchmarks" / "results"
 COMPARED, CHOSEN_FROM, PUBLISHED, TABLES, COUNTED = (
     RESULTS / f"accuracy{name}.csv" for name in ("", "_settings", "_paper", "_tables", "_terms")
@@ -35,8 +34,6 @@ CEILINGS = (XGBOOST, EBM)
 SUBJECTS = (LACONIC, RULES_ONLY, JOINT)
 BELOW_CEILINGS = (LACONIC, GREEDY_TERMS, RULES_ONLY, JOINT, RELAXED, L1)
 _SETTINGS = [variant.name for variant in settings_to_choose_from()]
-_MEASURED_AGAIN = [f"rules and slopes, β = {beta:g}" for beta in BREVITIES if beta >= 1]
-"""Of these there are three splits."""
 PACKAGES = ("numpy", "scikit-learn", "fastogb", "imodels", "interpret-core", "xgboost")
 NOTHING = "Not measured yet."
 
@@ -87,24 +84,20 @@ def compared(half: str, folder: Path | None) -> pd.DataFrame:
 def blocks(folder: Path | None = None) -> dict[str, str]:
     """Return what the page has between its markers, by the names of the markers."""
     everything = _of_half(summary.read_points(COMPARED), REPORTING, folder)
-    reported, chosen = (compared(half, folder) for half in (REPORTING, CHOOSING))
+    reported = compared(REPORTING, folder)
     tried = _of_half(summary.read_points(CHOSEN_FROM), CHOOSING, folder)
     counted = summary.read_points(COUNTED)
     return {
         "context": context(everything, summary.complete_methods(everything, METHODS)),
+        "glance": glance_table(everything),
         "scores": scores_table(reported),
         "ranks": ranks_table(reported),
         "tests": tests_table(reported),
         "ceilings": ceilings_table(everything),
         "rules": rules_table(reported),
-        "lenient": lenient_table(reported),
-        "other half": other_half_table(chosen),
         "settings": settings_table(tried, _SETTINGS),
-        "brevity": settings_table(tried, _MEASURED_AGAIN),
         "numbers": numbers_table(counted),
-        "numbers, reporting": numbers_table(_of_half(counted, REPORTING, folder)),
         "recovery": _saved(recovery.PATH, recovery.to_table),
-        "idle": _saved(idle.PATH, idle.to_table),
         "published": published_table(folder) if PUBLISHED.is_file() else NOTHING,
         "tables": list_of_tables(),
     }
@@ -173,6 +166,24 @@ def _readable(points: pd.DataFrame) -> list[str]:
     return [name for name in _methods(points) if name not in CEILINGS]
 
 
+def glance_table(points: pd.DataFrame) -> str:
+    """Mean scores and median seconds of a few well-known methods, on what all have measured."""
+    limits = {LACONIC: STEPS[-1], EBM: None, XGBOOST: None, RELAXED: STEPS[-1]}
+    points = summary.common_splits(points[points["method"].isin(limits)])
+    keys = ["table", "split"]
+    lines = []
+    for name, limit in limits.items():
+        own = points[(points["method"] == name) & (points["step"] > 0)]
+        own = own if limit is None else own[own["step"] <= limit]
+        last = own.sort_values("step").groupby(keys).last()
+        size = "any" if limit is None else f"{limit} {'features' if name == RELAXED else 'terms'}"
+        scores = [f"{last[metric].mean():.3f}" for metric in ("auc", "r2")]
+        counts = [str(last[metric].count()) for metric in ("auc", "r2")]
+        lines.append([name, size, *scores, f"{last['seconds'].median():.2f}", "/".join(counts)])
+    head = ["method", "size", "mean AUC", "mean R²", "median s", "tables: classes/numbers"]
+    return to_markdown(head, lines)
+
+
 def scores_table(points: pd.DataFrame) -> str:
     """Scores within sizes and areas, a line per method."""
     shown = summary.SHOWN_BUDGETS
@@ -231,20 +242,6 @@ def ceilings_table(points: pd.DataFrame) -> str:
     return to_markdown(head, lines)
 
 
-def other_half_table(points: pd.DataFrame) -> str:
-    """Areas on the choosing half, and how often the subjects win there."""
-    areas = summary.comparable_areas(points)
-    ranks = summary.average_ranks(areas[_readable(points)])
-    subjects = [name for name in SUBJECTS if name in areas]
-    lines = []
-    for name in sorted(_methods(points), key=lambda name: ranks.get(name, 99.0)):
-        rank = f"{ranks[name]:.2f}" if name in ranks else "–"
-        line = [name, f"{areas[name].mean():.3f}", rank]
-        lines.append([*line, *(_won(areas, subject, name) for subject in subjects)])
-    head = ["method", "area", "average rank", *(f"{name}: won/lost" for name in subjects)]
-    return to_markdown(head, lines)
-
-
 def _won(scores: pd.DataFrame, name: str, other: str) -> str:
     if name == other:
         return "–"
@@ -299,21 +296,6 @@ def _by_rules(points: pd.DataFrame, names: Sequence[str]) -> str:
         line.append(f"{own['log_loss'][STEPS[-1]]:.3f}")
         lines.append([*line, *(f"{own['n_conditions'][step]:.1f}" for step in STEPS[-2:])])
     return to_markdown(head, lines)
-
-
-def lenient_table(points: pd.DataFrame) -> str:
-    """Ranks where one leaf of every tree is a constant, which has no size."""
-    strict, lenient = (
-        summary.comparable_areas(points, is_lenient=is_lenient)[_readable(points)]
-        for is_lenient in (False, True)
-    )
-    ranks, lenient_ranks = summary.average_ranks(strict), summary.average_ranks(lenient)
-    lines = []
-    for name in lenient_ranks.index:
-        line = [name, f"{strict[name].mean():.3f}", f"{lenient[name].mean():.3f}"]
-        lines.append([*line, f"{ranks[name]:.2f}", f"{lenient_ranks[name]:.2f}"])
-    head = ["method", "area", "area, one leaf a constant"]
-    return to_markdown([*head, "average rank", "average rank, one leaf a constant"], lines)
 
 
 def settings_table(points: pd.DataFrame, settings: Sequence[str]) -> str:

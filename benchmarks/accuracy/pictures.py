@@ -1,4 +1,4 @@
-"""The pictures of ``docs/accuracy.md``: mean curves, and ranks."""
+"""The pictures of ``docs/research/accuracy.md``: mean curves, and ranks."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -43,7 +43,7 @@ def main() -> None:
         "--output", type=Path, help="default: build/paper/quick or build/paper/full"
     )
     parser.add_argument("--n-jobs", type=int, default=os.cpu_count(), help="processes")
-    parser.add_argument("--document", action="store_true", help="write docs/reproduction.md")
+    parser.add_argument("--document", action="store_true", help="write the page in docs/research")
     arguments = parser.parse_args()
     mode = "full" if arguments.full else "quick"
     run = Run(
@@ -56,7 +56,7 @@ def main() -> None:
     for name in arguments.items or ITEMS:
         ITEMS[name](run)
     if arguments.document:
-        page.write(run, ROOT / "docs" / "reproduction.md")
+        page.write(run, ROOT / "docs" / "research" / "reproduction.md")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fills what was measured into the page ``docs/reproduction.md``, and its figures beside it."""
+"""Fills what was measured into ``docs/research/reproduction.md``, and its figures beside it."""
 
 import re
 import shutil
@@ -32,7 +32,7 @@ def write(run: Run, document: Path) -> None:
     for name, block in blocks.items():
         text = fill_in(text, name, block)
     document.write_text(text, encoding="utf-8")
-    images = document.parent / "images"
+    images = document.parents[1] / "images"
     for name in FIGURES:
         shutil.copyfile(run.output / f"{name}.svg", images / f"paper_{name}.svg")
     shutil.copyfile(run.output / "table1.csv", RESULTS / "paper_table1.csv")

@@ -17,7 +17,7 @@ from fuzz.crossings.covering import Row, all_pairs, completed, covering_rows
 from fuzz.crossings.factors import FACTORS, IMPOSSIBLE, Choice, Combination
 
 REFUSED = Path(__file__).with_name("refused.json")
-PAGE = Path(__file__).parents[2] / "docs" / "crossings.md"
+PAGE = Path(__file__).parents[2] / "docs" / "research" / "crossings.md"
 COMMAND = "python -m fuzz.crossings --write"
 
 Refusals = dict[Combination, str]
