@@ -103,9 +103,10 @@ def stubs(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Check the links of all pages, and run their examples."""
+    """Check the links of all pages and the generated reference, and run the examples."""
     install(session, ".[test]")
     session.run("python", "docs/links.py")
+    session.run("python", "docs/command_reference.py", "--check")
     session.run("python", "-m", "pytest", "README.md", "docs")
 
 

@@ -47,6 +47,26 @@ def test_gallery_has_an_order(monkeypatch):
     assert sorted(ORDER) == [path.stem.removeprefix("plot_") for path in EXAMPLES]
 
 
+def test_reference_of_commands_is_written_from_the_program(monkeypatch, tmp_path, capsys):
+    pytest.importorskip("cyclopts")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import command_reference
+
+    monkeypatch.setattr(command_reference, "PAGE", tmp_path / "cli.md")
+    monkeypatch.setattr("sys.argv", ["command_reference.py"])
+    assert command_reference.main() == 0
+    page = command_reference.PAGE.read_text(encoding="utf-8")
+    assert "| `--target TEXT` | required | Column to predict. |" in page
+    assert "`--strategy joint\\|stagewise" in page
+    monkeypatch.setattr("sys.argv", ["command_reference.py", "--check"])
+    assert command_reference.main() == 0
+    command_reference.PAGE.write_text(
+        page.replace("Column to predict", "Another text"), encoding="utf-8"
+    )
+    assert command_reference.main() == 1
+    assert "out of date" in capsys.readouterr().err
+
+
 def test_tests_that_claims_name_are_there():
     named = NAMED_TEST.findall((ROOT / "docs" / "how.md").read_text(encoding="utf-8"))
     assert len(named) > 20

@@ -35,7 +35,7 @@ class Display:
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
 
-        Sets: ax_, figure_, and what the display draws.
+        Sets: `ax_`, `figure_`, and what the display draws.
 
         Parameters
         ----------

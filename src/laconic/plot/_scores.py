@@ -136,7 +136,7 @@ class SizeScoreDisplay(Display):
     def plot(self, ax: Axes | None = None, **line_options: Any) -> Self:
         """Draw the curve.
 
-        Sets: line_, train_line_, ax_, figure_.
+        Sets: `line_`, `train_line_`, `ax_`, `figure_`.
 
         Parameters
         ----------
