@@ -28,20 +28,39 @@ def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
     code, _, err = run(*fit)
     assert code == 0
     assert err == (
-        "warning: column 'a' is read as text because of '??' (1 of 42 cells). If these cells are "
-        "missing values, add --missing '??' NA.\n"
+        "warning: column 'a' is read as text because of '??' (1 of 42 cells). Read these cells as "
+        "missing values with --numeric a.\n"
     )
-    assert run(*fit, "--missing", "??", "NA")[2] == ""
-    assert load_model(model).ensemble_[0].query.conditions[0].relation in ("<=", ">")
-    assert load_model(model).reading_.missing == ("??", "NA")
+    unread = (
+        "warning: column 'a' has 1 of 42 cells that are not numbers ('??'): they are read as "
+        "missing.\n"
+    )
     frame = pl.DataFrame({"a": [*range(40), None, None], "b": "x"})
-    for option in ([], ["--missing", "??", "NA"]):
-        code, out, err = run("predict", model, path, *option)
-        assert (code, err) == (0, "")
-        assert out.split()[1:] == [str(value) for value in load_model(model).predict(frame)]
-    code, _, err = run("predict", model, path, "--missing", "NA")
-    assert code == 1
-    assert re.match(r"warning: column 'a' .*\nerror: The condition .* needs a column of numb", err)
+    for option, message in ((["--missing", "??", "NA"], ""), (["--numeric", "a"], unread)):
+        assert run(*fit, *option)[2] == message
+        fitted = load_model(model)
+        assert fitted.ensemble_[0].query.conditions[0].relation in ("<=", ">")
+        code, out, err = run("predict", model, path)
+        assert (code, err) == (0, message)
+        assert out.split()[1:] == [str(value) for value in fitted.predict(frame)]
+
+
+def test_bad_cells_of_new_tables_are_missing_values(run, tmp_path):
+    train, model, new = (tmp_path / name for name in ("train.csv", "model.json", "new.csv"))
+    pl.DataFrame({"age": range(40), "names": ["u"] * 20 + ["v"] * 20}).write_csv(train)
+    run("fit", train, "--target", "names", "--output", model, "--n-terms", 1, "--quiet")
+    cells = [*map(str, range(10)), "n/a?", "unk", "unk", "1O", "true"]
+    pl.DataFrame({"age": cells, "names": "u"}).write_csv(new)
+    code, out, err = run("predict", model, new)
+    assert err == (
+        "warning: column 'age' has 4 of 15 cells that are not numbers ('unk', 'n/a?' and '1O'): "
+        "they are read as missing.\n"
+    )
+    ages = pl.DataFrame({"age": [*range(10), None, None, None, None, 1]})
+    assert (code, out.split()[1:]) == (0, load_model(model).predict(ages).tolist())
+    for command in (["report", model, new, "--json"], ["compare", model, model, new]):
+        code, _, err = run(*command)
+        assert (code, err.count("cells that are not numbers")) == (0, 1)
 
 
 def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
@@ -58,10 +77,7 @@ def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
 def test_texts_that_start_with_a_hyphen_can_be_missing(run, tmp_path):
     path = tmp_path / "table.csv"
     pl.DataFrame({"a": ["1", "2", "3", "-"], "y": [1, 2, 3, 4]}).write_csv(path)
-    _, _, err = run("fit", path, "--target", "y")
-    advice = err.split()[-1].removesuffix(".")
-    assert advice == "--missing=-"
-    assert run("fit", path, "--target", "y", advice)[2] == ""
+    assert run("fit", path, "--target", "y", "--missing=-")[2] == ""
 
 
 def test_codes_stay_text_and_kept_cells_stay_as_they_are(run, tmp_path):

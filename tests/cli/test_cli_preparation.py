@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 
 import numpy as np
 import polars as pl
@@ -68,8 +69,8 @@ def test_every_finding_has_its_line(run, table):
         f"{plain()['share'][0]:.15g}. Keep it as text with --keep share.",
         f"note: column 'day' is read as dates, {dirty()['day'][0]!r} as {plain()['day'][0]}. "
         "Keep it as text with --keep day.",
-        "warning: column 'when' holds dates that can be read in 2 ways ('%d/%m/%Y' and "
-        "'%m/%d/%Y'); write them as 2024-03-15. It is left out. Keep it as text with --keep when.",
+        "warning: column 'when' holds dates that can be read in 2 ways; decide with --date "
+        "when=%d/%m/%Y or --date when=%m/%d/%Y. It is left out. Keep it as text with --keep when.",
         "note: column 'shop' is the same in every row: no term can use it.",
         "warning: column 'Unnamed: 0' counts the rows. It is left out. Use it with --keep "
         "'Unnamed: 0'.",
@@ -120,16 +121,38 @@ def test_saved_models_read_the_raw_file_as_it_was(run, table, tmp_path, command)
     assert (code, err) == (0, "")
 
 
-def test_dates_that_are_none_are_pointed_out(run, table, tmp_path):
+def test_cells_that_are_no_dates_are_missing_values(run, table, tmp_path):
     model = tmp_path / "model.json"
     keep = ["--drop", "copy", "price", "share", "--output", model, "--n-terms", 1, "--quiet"]
     assert run("fit", table, "--target", "y", *keep)[0] == 0
     dirty().with_columns(day=pl.Series(["soon", *dirty()["day"].to_list()[1:]])).write_csv(table)
     code, out, err = run("predict", model, table)
-    assert (code, out) == (1, "")
-    assert "column 'day' is read as text because of 'soon' (1 of 120 cells)" in err
-    code, _, err = run("predict", model, table, "--missing", "soon")
+    assert code == 0
+    assert "column 'day' has 1 of 120 cells that are not dates ('soon'): they are read as" in err
+    assert run("predict", model, table, "--missing", "soon") == (0, out, "")
+
+
+@pytest.mark.parametrize(
+    ("written", "month"), [("%d/%m/%Y", 4), ("%m/%d/%Y", 3), ("%d/%m/%Y %H:%M", 4)]
+)
+def test_formats_of_dates_can_be_given(run, tmp_path, written, month):
+    """All days and months are at most 12, so the dates can be read in two ways."""
+    path, model = tmp_path / "table.csv", tmp_path / "model.json"
+    cells = [f"{day:02}/{1 + (7 * day) % 12:02}/2024" for day in range(1, 13)] * 5
+    pl.DataFrame({"a b": cells, "y": [float(cell[:2]) for cell in cells]}).write_csv(path)
+    fit = ["fit", path, "--target", "y", "--output", model, "--n-terms", 2, "--no-slopes"]
+    code, _, err = run(*fit, "--date", f"a b={written}")
+    assert code == 0
+    assert load_model(model).reading_.dates == {"a b": written}
+    (tmp_path / "new.csv").write_text("a b\n03/04/2024\n")
+    X = pl.DataFrame({"a b": [date(2024, month, 7 - month)]})
+    code, out, err = run("predict", model, tmp_path / "new.csv")
     assert (code, err) == (0, "")
+    assert out.split()[1:] == [str(value) for value in load_model(model).predict(X)]
+    assert refused(run(*fit, "--date", "a b"), "Name the format too: %d/%m/%Y or %m/%d/%Y")
+    assert refused(run(*fit, "--date", "a b=%H"), "The format of the dates of column 'a b' must")
+    assert refused(run(*fit, "--date", "b"), "'b'")
+    assert refused(run(*fit, "--numeric", "b"), "'b'")
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])

@@ -294,3 +294,36 @@ def test_an_exposure_needs_a_loss_for_counts_however_a_table_is_read(run, parts,
 
 def test_a_pattern_without_files_is_told(run, tmp_path):
     refused(run("fit", tmp_path / "no-*.parquet", "--target", "y"), "There is no file")
+
+
+def test_bad_cells_of_parts_are_missing_values(run, tmp_path):
+    """A cell of a later part may not be of the type that the first parts show."""
+    model, output = tmp_path / "model.json", tmp_path / "out.parquet"
+    cells = [*map(str, range(40)), "unk"]
+    days = [f"{1 + n % 12:02}/{1 + n % 7:02}/2024" for n in range(40)] + ["soon"]
+    table = pl.DataFrame({"age": cells, "day": days, "y": ["u"] * 20 + ["v"] * 21})
+    for number, part in enumerate(table.iter_slices(20)):
+        part.write_csv(tmp_path / f"part-{number}.csv")
+    parts = tmp_path / "part-*.csv"
+    fit = ["fit", parts, "--target", "y", "--n-terms", 2, "--output", model]
+    code, _, err = run(*fit, "--numeric", "age", "--date", "day=%d/%m/%Y")
+    assert code == 0
+    messages = [
+        "warning: column 'age' has 1 of 41 cells that are not numbers ('unk'): they are read as "
+        "missing.",
+        "warning: column 'day' has 1 of 41 cells that are not dates ('soon'): they are read as "
+        "missing.",
+    ]
+    fitted = load_model(model)
+    assert err.splitlines()[:2] == messages
+    assert fitted.reading_.dates == {"day": "%d/%m/%Y"}
+    code, _, err = run("predict", model, parts, "--output", output)
+    used = fitted.ensemble_.used_features
+    assert (code, err.splitlines()) == (
+        0,
+        [each for each in messages if each.split("'")[1] in used],
+    )
+    X = pl.DataFrame(
+        {"age": [*range(40), None], "day": table["day"].str.to_date("%d/%m/%Y", strict=False)}
+    )
+    assert pl.read_parquet(output)["prediction"].to_list() == fitted.predict(X).tolist()

@@ -3,7 +3,9 @@
 import gzip
 from datetime import date
 
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from commands import fit_client, people
 
@@ -50,7 +52,8 @@ def test_options_decide(written):
 
 
 @pytest.mark.parametrize(
-    "option", [{"separator": ";;"}, {"decimal": ";"}, {"missing": "NA"}, {"keep": "a"}]
+    "option",
+    [{"separator": ";;"}, {"decimal": ";"}, {"missing": "NA"}, {"keep": "a"}, {"dates": "a"}],
 )
 def test_wrong_options_are_refused(written, option):
     with pytest.raises(ValueError, match=f"{next(iter(option))} must be"):
@@ -83,13 +86,38 @@ def test_lists_are_kept(written):
 def test_doubts_are_warnings(written):
     with pytest.warns(UserWarning, match=r"The table .*table.csv' is not in UTF-8 \(line 2\)"):
         assert read_table(written("a,b\né,1\n".encode("latin-1")))["a"].to_list() == ["é"]
-    with pytest.warns(ColumnWarning, match="Column 'a' holds dates that can be read in 2 ways"):
+    ambiguous = r"'a' holds dates that can .* with dates=\{'a': '%d/%m/%Y'\} or dates=\{'a': '%m/"
+    with pytest.warns(ColumnWarning, match=ambiguous):
         assert read_table(written("a,b\n03/04/2024,1\n"))["a"].to_list() == ["03/04/2024"]
     path = written("a,b\n1,5\n2,5\n??,5\nNA,5\n")
-    message = r"Column 'a' is read as text because of '\?\?' \(1 of 4 cells\). If .* missing=\["
+    message = r"Column 'a' is read as text because of '\?\?' \(1 of 4 cells\)\. .* numeric=\['a'\]"
     with pytest.warns(ColumnWarning, match=message):
         read_table(path)
     assert read_table(path, missing=["??", "NA"])["a"].to_list() == [1, 2, None, None]
+    with pytest.warns(ColumnWarning, match=r"Column 'a' has 1 of 4 cells that are not numbers"):
+        assert read_table(path, numeric=["a"])["a"].to_list() == [1, 2, None, None]
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_texts_of_frames_are_read_like_those_of_files(written, make):
+    columns = {
+        "day": ["Aug 31 1995", "Sep 1 1995", None],
+        "price": ["$5", "$1,200", "$7"],
+        "kept": ["$5", "$6", "$7"],
+        "n": ["1", "2", "x"],
+        "size": [0.5, 1.5, 2.5],
+    }
+    how = {"keep": ["kept"], "numeric": ["n"]}
+    path = written(pl.DataFrame(columns).write_csv())
+    with pytest.warns(ColumnWarning, match="'n' has 1 of 3 cells that are not numbers"):
+        expected = read_table(path, **how)
+    given = make(columns)
+    with pytest.warns(ColumnWarning, match="'n' has 1 of 3 cells that are not numbers"):
+        found = read_table(given, **how)
+    assert type(found) is type(given)
+    found = pl.DataFrame(found).with_columns(pl.col("day").cast(pl.Date))
+    assert found.with_columns(pl.col("n").fill_nan(None)).to_dicts() == expected.to_dicts()
+    assert pl.DataFrame(given)["price"].to_list() == columns["price"]
 
 
 def test_files_that_are_not_tables(written, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from laconic import RuleBoostingClassifier, TableSource, scan
 from laconic.tables.sources.sources import is_source
+from laconic.tables.text_files.text_format import ColumnReader, Reading
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": ["x", None, "z"], 'odd "name", here': [0.5, 1.5, None]})
 
@@ -123,9 +124,11 @@ def test_texts_and_rows_without_a_value_are_left_out(kind):
         "pandas": lambda: frame.to_pandas(),
         "arrow": frame.to_arrow,
     }
-    source = scan(made[kind](), rows_per_part=4).with_missing(["", "NA"], ["text", "number"])
+    reader = ColumnReader(reading=Reading(missing=("NA",)), is_part=True)
+    source = scan(made[kind](), rows_per_part=4)
+    source = source.converted(lambda part: reader.read(pl.DataFrame(part)))
     rows = rows_of(source, ["text", "other"])
-    assert rows == [(text, "NA") for text in ["x", None, None, None, None, "z"]]
+    assert rows == [(text, None) for text in ["x", None, None, None, None, "z"]]
     source = source.narrowed(["number", "text"], "number")
     assert source.column_names == ("number", "text")
     assert rows_of(source, ["text"]) == [("x",), (None,), (None,), (None,)]

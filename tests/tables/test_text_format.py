@@ -10,7 +10,8 @@ from laconic import RuleBoostingRegressor, load_model, save_model
 from laconic.estimators.files import model_from_dict
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.format import READING as FORMAT
-from laconic.tables.text_files.text_format import DATE_FORMATS, Reading
+from laconic.tables.text_files.dates import DATE_FORMATS
+from laconic.tables.text_files.text_format import Reading
 
 READING = Reading(",", {"day": "%d.%m.%Y"}, ("-", "<5"))
 

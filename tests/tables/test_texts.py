@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.tables.text_files import text_format
+from laconic.tables.text_files import dates, text_format
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,18 @@ def test_decimal_sign(column, separator, known, sign):
         (["03/04/2024", "13/04/2024"], ["%d/%m/%Y"], 20240403),
         (["03/04/2024", "03/13/2024"], ["%m/%d/%Y"], 20240304),
         (["15 Mar 2024"], ["%d %B %Y"], 20240315),
-        (["March 15, 2024", "May 1, 2024"], ["%B %d, %Y"], 20240315),
+        (["March 15, 2024", "May 1, 2024"], ["%B %d %Y"], 20240315),
+        (["Aug 31 1995", "aug 1 1995"], ["%B %d %Y"], 19950831),
+        (["31-Aug-95", "01-SEP-24"], ["%d %B %y"], 19950831),
+        (["31Aug1995"], ["%d %B %Y"], 19950831),
+        (["Thu, Aug 31st, 1995", "Sat Sept. 2nd 1995"], ["%B %d %Y"], 19950831),
+        (["1995/08/31"], ["%Y/%m/%d"], 19950831),
+        (["31.08.1995", "1.9.1995"], ["%d.%m.%Y"], 19950831),
+        (["Aug 1995", "September 1995"], ["%B %Y"], 19950801),
+        (["8/31/1995 1:05:00 pm", "9/1/1995 11:00 a.m."], ["%m/%d/%Y"], 19950831),
+        (["1995-08-31T13:05:00+02:00", "1995-09-01T00:00Z"], ["%Y-%m-%d"], 19950831),
+        (["19950831"], [], None),
+        (["Aug 31 1995", "see above"], [], None),
         (["03/04/2024"], ["%d/%m/%Y", "%m/%d/%Y"], 20240403),
         (["05/05/2024"], ["%d/%m/%Y"], 20240505),
         (["1.2.3"], [], None),
@@ -114,9 +125,9 @@ def test_decimal_sign(column, separator, known, sign):
 )
 def test_dates(column, formats, number):
     values = pl.Series("a", column, dtype=pl.String)
-    assert text_format.date_formats(values) == formats
+    assert dates.date_formats(values) == formats
     if formats:
-        assert text_format.dates(values, formats[0]).dt.strftime("%Y%m%d")[0] == str(number)
+        assert dates.dates(values, formats[0]).dt.strftime("%Y%m%d")[0] == str(number)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +143,7 @@ def test_dates(column, formats, number):
 )
 def test_times_of_dates(text, moment):
     values = pl.Series("a", [text, "2024-03-16 10:00", None])
-    assert text_format.dates(values, "%Y-%m-%d").to_list() == [
+    assert dates.dates(values, "%Y-%m-%d").to_list() == [
         moment,
         datetime(2024, 3, 16, 10),
         None,

@@ -171,6 +171,18 @@ def _kind(text: str) -> tuple[str, str]:
     return (name, kind) if sign and kind in ("nominal", "ordered") else (text, "nominal")
 
 
+def date_format(text: str) -> tuple[str, str | None]:
+    """Read a column and the format of its dates, if any: day, or day=%d/%m/%Y."""
+    from laconic.tables.text_files.read_table import check_format
+
+    # A name may have a sign of its own.
+    name, sign, written = text.rpartition("=")
+    if not sign or "%" not in written:
+        return text, None
+    check_format(name, written)
+    return name, written
+
+
 READERS: dict[str, Callable[[Sequence[str]], Any]] = {
     "class_weight": _class_weight,
     "categorical_features": lambda words: dict(map(_kind, words)),

@@ -53,10 +53,10 @@ def predict(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
     if isinstance(table, str) or streamed.is_read_in_parts(table):
-        source = streamed.open_for_model(fitted, table, format, query)
+        source, read = streamed.open_for_model(fitted, table, format, query)
         kept = source.column_names if keep_columns else ()
         streamed.predict_large(
-            fitted, source, output, probabilities=probabilities, keep_columns=kept
+            fitted, source, read, output, probabilities=probabilities, keep_columns=kept
         )
         return
     rows = table_file.TableFile(table, format)

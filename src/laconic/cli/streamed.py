@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic.cli import table_file, terminal
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
-from laconic.cli.training import Learning, Source, leave_out
+from laconic.cli.training import Learning, Source, date_options, leave_out
 from laconic.tables.columns import TimeColumn, with_dates
 from laconic.tables.inspection import inspect_columns
 from laconic.tables.sources.files import SCANNABLE, matching_files, suffix_of
 from laconic.tables.sources.sources import DATABASES, TableSource, scan
 from laconic.tables.tables import as_table
-from laconic.tables.text_files import formats, text_format
+from laconic.tables.text_files import dates, formats, text_format
+from laconic.tables.text_files.read_table import asked_reading, unread_words, with_types
 from laconic.tables.text_files.text_format import ColumnReader, Reading
 
 if TYPE_CHECKING:
@@ -116,15 +118,54 @@ def open_table(
     )
 
 
+class PartReader:
+    """Gives types to columns of every part of a table, and counts the cells of other types."""
+
+    def __init__(self, reading: Reading, columns: Collection[str]) -> None:
+        self._columns = columns
+        self.reader = ColumnReader(reading=reading, is_part=True)
+        self.unread: dict[str, Counter[str]] = {}
+        self._types: dict[str, pl.DataType] = {}
+        self._n_rows = 0
+
+    def __call__(self, part: Any) -> pl.DataFrame:
+        """Read a part."""
+        import polars as pl
+
+        frame = pl.DataFrame(part)
+        cells = frame.select(name for name in frame.columns if name in self._columns)
+        typed = self.reader.read(cells)
+        for name, texts in self.reader.unread_cells(cells, typed).items():
+            self.unread.setdefault(name, Counter()).update(texts)
+            self._types[name] = typed[name].dtype
+        self._n_rows += frame.height
+        return frame.with_columns(typed.get_columns())
+
+    def warn(self) -> None:
+        """Warn about cells of other types."""
+        table_file.warn(
+            f"column {name!r} {unread_words(texts, self._types[name], self._n_rows)}."
+            for name, texts in self.unread.items()
+        )
+
+
 def open_for_model(
     model: RuleBoosting, path: Path | str, format: options.Format, query: str | None
-) -> TableSource:
+) -> tuple[TableSource, PartReader]:
     """Prepare to read a table in parts, in the format of the table that a model was fitted to."""
-    ensemble, known = model.ensemble_, model.reading_
-    start, missing = look_at_start(path, format, known), format.missing_texts(known)
-    table = open_table(path, query, start, missing, table_file.text_features(ensemble))
-    used = [name for name in ensemble.used_features if name in table.column_names]
-    return table.with_missing(["", *missing], used)
+    ensemble, known = model.ensemble_, model.reading_ or Reading()
+    start, missing = look_at_start(path, format, model.reading_), format.missing_texts(known)
+    table = open_table(path, query, start, missing, ensemble.used_features)
+    read = PartReader(
+        replace(
+            known,
+            decimal="." if start is None else start.decimal,
+            missing=missing,
+            types=table_file.feature_types(ensemble) | {**known.types},
+        ),
+        ensemble.used_features,
+    )
+    return table.converted(read), read
 
 
 class LargeTable:
@@ -133,17 +174,23 @@ class LargeTable:
     def __init__(self, path: Path | str, source: Source) -> None:
         start = look_at_start(path, source.format)
         missing, codes = source.format.missing_texts(), () if start is None else start.codes
-        table = open_table(path, source.query, start, missing, codes)
-        for name in (*source.roles, *source.drop, *source.keep):
+        texts = [*codes, *source.typed_columns]
+        table = open_table(path, source.query, start, missing, texts)
+        for name in (*source.roles, *source.drop, *source.keep, *source.typed_columns):
             table.require(name, "name of a column")
-        table = table.with_missing(["", *missing], table.column_names)
         self.source, self._table = source, table
-        self.reading = Reading("." if start is None else start.decimal, missing=missing)
-        head = self._head([name for name in table.column_names if name not in source.drop])
+        used = [name for name in table.column_names if name not in source.drop]
+        cells = self._head(used)
+        plain = Reading("." if start is None else start.decimal, missing=missing)
+        reading = asked_reading(ColumnReader(reading=plain), cells, source.numeric, source.dates)
+        read = PartReader(reading, table.column_names)
+        head = read(cells)
+        read.warn()
+        self._table = table.converted(read)
         X = self._without_useless(head.drop(source.roles))
-        table_file.warn(self._texts(X, has_types=start is None))
-        self.rows = source.rows(X, head, self.reading)
-        self.table = table.narrowed([*source.roles, *X.columns], source.target)
+        table_file.warn(self._texts(X, reading, has_types=start is None))
+        self.rows = source.rows(X, head, with_types(reading, head))
+        self.table = self._table.narrowed([*source.roles, *X.columns], source.target)
 
     def _head(self, columns: list[str]) -> pl.DataFrame:
         import polars as pl
@@ -162,23 +209,25 @@ class LargeTable:
         }
         return leave_out(X, found, " Use it with --keep {}.") if found else X
 
-    def _texts(self, X: pl.DataFrame, *, has_types: bool) -> Iterator[str]:
+    def _texts(self, X: pl.DataFrame, reading: Reading, *, has_types: bool) -> Iterator[str]:
         """Yield warnings for texts that would be dates or numbers in a table that is loaded."""
         import polars as pl
 
-        reader = ColumnReader(reading=self.reading, has_types=has_types)
+        reader = ColumnReader(reading=reading, has_types=has_types)
         table = as_table(X)
         for values in map(reader.known, X.select(pl.col(pl.String))):
             name = values.name
             if name in self.source.keep or isinstance(with_dates(table.column(name)), TimeColumn):
                 continue
             is_number = reader.read(values.to_frame())[name].dtype != pl.String
-            if is_number or text_format.date_formats(values):
-                example = values.drop_nulls()[0]
+            formats = dates.date_formats(values)
+            if is_number or formats:
+                way = date_options(name, formats) or f"--numeric {shlex.quote(name)}"
                 yield (
-                    f"column {name!r} is read as text, such as {example!r}: in a table that is "
-                    "read in parts, numbers must be written as 1234.5, and dates as 2024-03-15. "
-                    f"--keep {shlex.quote(name)} keeps it as text."
+                    f"column {name!r} is read as text, such as {values.drop_nulls()[0]!r}: in a "
+                    f"table that is read in parts, {way} reads it as "
+                    f"{'dates' if formats else 'numbers'}, and --keep {shlex.quote(name)} keeps it "
+                    "as text."
                 )
 
 
@@ -215,7 +264,13 @@ def fit_large(
     return estimator, n_rows
 
 
-def predict_large(model: RuleBoosting, table: TableSource, output: Path | None, **how: Any) -> None:
+def predict_large(
+    model: RuleBoosting,
+    table: TableSource,
+    read: PartReader,
+    output: Path | None,
+    **how: Any,
+) -> None:
     """Write predictions to a Parquet file as the rows are read."""
     if output is None or output.suffix.lower() not in (".parquet", ".pq"):
         raise CommandError(
@@ -223,4 +278,5 @@ def predict_large(model: RuleBoosting, table: TableSource, output: Path | None, 
             "--output predictions.parquet."
         )
     n_rows = model.save_predictions(table, output, **how)
+    read.warn()
     terminal.make_console().print(f"{n_rows:,} rows written to {output}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import dataclasses
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,15 +15,18 @@ from laconic._util.words import listed_names, nearest
 from laconic.cli import files, options, targets, terminal
 from laconic.cli.terminal import CommandError
 from laconic.tables.inspection import ColumnWarning
+from laconic.tables.tables import whole_column
 from laconic.tables.text_files.formats import read_file, shown_path
-from laconic.tables.text_files.read_table import decimal_sign, find_odd_cells
+from laconic.tables.text_files.read_table import decimal_sign, describe_unread
 from laconic.tables.text_files.text_format import ColumnReader, Reading
+from laconic.tables.times import kind_of
 
 if TYPE_CHECKING:
     import polars as pl
 
     from laconic.models import Predictions
     from laconic.models.rule_model import RuleModel
+    from laconic.tables.text_files import text_format
     from laconic.terms.rules import RuleEnsemble
 
 
@@ -35,6 +38,7 @@ class TableFile:
         self.format, self.content = format, read_file(place, format.separating)
         self.cells = self.content.frame
         self._has_warned = False
+        self._warned: set[str] = set()
         self.notes = []
         if words := self.content.unusual_separator:
             self.notes.append(
@@ -43,38 +47,43 @@ class TableFile:
             )
         warn(f"the table {shown_path(place)} {doubt}" for doubt in self.content.doubts)
 
-    def warn_about_odd_cells(self, in_use: Iterable[pl.Series], reader: ColumnReader) -> list[str]:
-        """Warn about columns that are text because of a few cells, and return their names."""
-        found = find_odd_cells(in_use, self.cells, reader)
-        warn(
-            f"column {name!r} {odd.words}. If these cells are missing values, add "
-            f"{_missing_option(odd.missing)}."
-            for name, odd in found.items()
-        )
-        return list(found)
-
     def features(self, model: RuleModel, *, with_unused: bool = False) -> pl.DataFrame:
         """Return the columns of a model; those that no term uses are empty unless asked for."""
         import polars as pl
 
-        ensemble = model.ensemble_
-        used, text = ensemble.used_features, text_features(ensemble)
+        used = model.ensemble_.used_features
         check_columns(self.cells, used)
-        known = ensemble.feature_names or ()
+        known = model.ensemble_.feature_names or ()
         names = [name for name in known if name in self.cells.columns] if with_unused else used
-        reader = self._reader_for(model, text_columns=text, is_for_model=True)
-        typed = reader.read(self.cells.select(names))
-        self.warn_about_odd_cells((typed[name] for name in used if name not in text), reader)
+        typed = self._read(model, names)
         empty = pl.Series([None] * self.cells.height, dtype=pl.String)
         return pl.DataFrame({name: typed[name] if name in names else empty for name in known})
 
-    def _reader_for(self, model: RuleModel, **how: Any) -> ColumnReader:
-        """Return a reader that reads cells as in the file that a model was fitted to."""
+    def _read(
+        self, model: RuleModel, names: Sequence[str], known_type: text_format.CellType | None = None
+    ) -> pl.DataFrame:
+        """Read columns as in the file that a model was fitted to, and warn about odd cells."""
         known = model.reading_ or Reading()
         sign = None if model.reading_ is None else known.decimal
         decimal = self.format.decimal or decimal_sign(self.content, sign)
-        reading = Reading(decimal, known.dates, self.format.missing_texts(known))
-        return ColumnReader(reading=reading, has_types=self.content.has_types, **how)
+        given = {} if known_type is None else dict.fromkeys(names, known_type)
+        reading = dataclasses.replace(
+            known,
+            decimal=decimal,
+            missing=self.format.missing_texts(known),
+            types=feature_types(model.ensemble_) | {**known.types} | given,
+        )
+        reader = ColumnReader(reading=reading, has_types=self.content.has_types)
+        cells = self.cells.select(names)
+        typed = reader.read(cells)
+        unread = describe_unread(reader, cells, typed)
+        warn(
+            f"column {name!r} {words}."
+            for name, words in unread.items()
+            if name not in self._warned
+        )
+        self._warned |= {*unread}
+        return typed
 
     def rows(
         self, model: RuleModel, target: str, other: RuleModel | None = None
@@ -112,12 +121,15 @@ class TableFile:
 
     def _goal(self, model: RuleModel, target: str) -> pl.Series:
         # Classes that are text stay text, even where they look like numbers.
-        has_text = any(isinstance(label, str) for label in model.task_.labels or ())
-        return self._column(model, target, text_columns=[target] if has_text else [])
+        kinds = {type(label) for label in model.task_.labels or (0.0,)}
+        known: text_format.CellType = "text" if str in kinds else "number"
+        return self._column(model, target, "boolean" if kinds == {bool} else known)
 
-    def _column(self, model: RuleModel, name: str, **how: Any) -> pl.Series:
+    def _column(
+        self, model: RuleModel, name: str, known: text_format.CellType = "number"
+    ) -> pl.Series:
         check_columns(self.cells, [name])
-        return self._reader_for(model, **how).read(self.cells.select(name))[name]
+        return self._read(model, [name], known)[name]
 
 
 def target_of(model: RuleModel, target: str | None) -> str:
@@ -175,22 +187,29 @@ def short_warnings() -> Iterator[None]:
     )
 
 
-def _missing_option(odd: Sequence[str]) -> str:
-    # A text that starts with a hyphen would be taken for an option of its own.
-    plain = [shlex.quote(text) for text in odd if not text.startswith("-")]
-    hyphened = [f"--missing={shlex.quote(text)}" for text in odd if text.startswith("-")]
-    return " ".join([*(["--missing", *plain] if plain else []), *hyphened])
-
-
-def text_features(ensemble: RuleEnsemble) -> set[str]:
-    """Find features that are compared with text, even if a table has only numbers there."""
+def feature_types(ensemble: RuleEnsemble) -> dict[str, text_format.CellType]:
+    """Return the types of features as far as the terms show them."""
+    found: dict[str, text_format.CellType] = {}
     names = ensemble.feature_names or ()
-    return {
-        p.feature
-        for p in ensemble.conditions
-        if p.feature in names
-        and isinstance(p.value[0] if isinstance(p.value, tuple) else p.value, str)
-    }
+    for name, values in ensemble.compared_values.items():
+        whole = whole_column(name, names)
+        known = _type_of(values[0]) if values else None
+        if whole != name:
+            found[whole] = "date"
+        elif known is not None:
+            found[name] = known
+    return found
+
+
+def _type_of(value: Any) -> text_format.CellType | None:
+    """Return the type of a value; None for times of day and durations."""
+    if isinstance(value, str):
+        return "text"
+    if kind_of(value) in ("date", "datetime"):
+        return "date"
+    if isinstance(value, bool):
+        return "boolean"
+    return "number" if isinstance(value, int | float) else None
 
 
 def check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ The help of options is in the docstring of `Source`, and in the table of paramet
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.types import Floats
-from laconic._util.words import listed_names
+from laconic._util.words import listed, listed_names
 from laconic.cli import options, table_file, targets
 from laconic.cli.terminal import CommandError
 from laconic.estimators.parameters import (
@@ -30,7 +30,7 @@ from laconic.estimators.parameters import (
 )
 from laconic.tables.inspection import inspect_columns, inspect_target
 from laconic.tables.tables import as_table
-from laconic.tables.text_files.read_table import add_types, is_usable
+from laconic.tables.text_files.read_table import TypedTable, add_types, is_usable
 from laconic.tables.text_files.text_format import Reading
 
 if TYPE_CHECKING:
@@ -106,6 +106,11 @@ class Source:
     keep : tuple of str
         Columns to use as they are, even if they look like row IDs, leak the target, or are text
         that looks like dates or currency.
+    numeric : tuple of str
+        Columns of numbers: all cells that are not numbers are missing values.
+    date : tuple of str
+        Columns of dates, with their formats as for strptime if needed, such as day=%d/%m/%Y; all
+        other cells are missing values.
     """
 
     target: str
@@ -114,6 +119,8 @@ class Source:
     exposure: str | None = None
     drop: options.Names = ()
     keep: options.Names = ()
+    numeric: options.Names = ()
+    date: options.Names = ()
     query: str | None = None
     format: options.Format = options.DEFAULT_FORMAT
 
@@ -121,6 +128,16 @@ class Source:
     def roles(self) -> list[str]:
         """Columns that are not features: the target, the weights and the exposures."""
         return [self.target, *filter(None, (self.weight, self.exposure))]
+
+    @property
+    def dates(self) -> dict[str, str | None]:
+        """The columns of --date, with their formats if these are given."""
+        return dict(map(options.date_format, self.date))
+
+    @property
+    def typed_columns(self) -> list[str]:
+        """Columns whose types are given."""
+        return [*self.numeric, *self.dates]
 
     @property
     def named_columns(self) -> dict[str, Any]:
@@ -151,7 +168,9 @@ class Source:
         Each decision is printed; if `quiet`, only which columns are left out. Returns the columns
         for terms, all columns, and how they were read.
         """
-        table_file.check_columns(table.cells, [*self.roles, *self.drop, *self.keep])
+        table_file.check_columns(
+            table.cells, [*self.roles, *self.drop, *self.keep, *self.typed_columns]
+        )
         is_chosen = [name in self.roles or name not in self.drop for name in table.cells.columns]
         typed = add_types(
             table.content,
@@ -160,6 +179,8 @@ class Source:
             missing=self.format.missing_texts(),
             keep=self.keep,
             roles=self.roles,
+            numeric=self.numeric,
+            dates=self.dates,
         )
         X = typed.frame.drop(self.roles)
         if X.width == 0:
@@ -167,23 +188,21 @@ class Source:
                 f"Models need at least one column besides {listed_names(self.roles)}. Got none. "
                 "Drop fewer columns."
             )
-        notes = [*table.notes]
-        if typed.reader.reading.decimal == ",":
-            notes.append("commas in numbers are decimal signs. --decimal . decides otherwise.")
-        notes += (
-            f"column {name!r} {words}. Keep it as text with --keep {shlex.quote(name)}."
-            for name, words in typed.converted.items()
-        )
-        table_file.note(notes, quiet=quiet)
-        odd = table.warn_about_odd_cells(typed.frame, typed.reader)
-        X = leave_out(X, typed.ambiguous, " Keep it as text with --keep {}.")
+        table_file.note([*table.notes, *self._notes(typed)], quiet=quiet)
+        table_file.warn(self._warnings(typed))
+        ambiguous = {
+            name: f"holds dates that can be read in {len(formats)} ways; decide with "
+            f"{date_options(name, formats)}"
+            for name, formats in typed.ambiguous.items()
+        }
+        X = leave_out(X, ambiguous, " Keep it as text with --keep {}.")
         unusable = {
             each.name: f"has the type {each.dtype}, which no term can use"
             for each in X
             if not is_usable(each)
         }
         X = leave_out(X, unusable, "")
-        kept = {*self.keep, *odd}
+        kept = {*self.keep, *typed.odd}
         found = [each for each in inspect_columns(as_table(X)) if each.column not in kept]
         # If there are no other columns, these are used.
         if len(found) < X.width:
@@ -194,7 +213,32 @@ class Source:
             )
             reasons = {each.column: each.words for each in found if each.column not in same}
             X = leave_out(X, reasons, " Use it with --keep {}.")
-        return X, typed.frame, typed.reader.reading
+        return X, typed.frame, typed.reading
+
+    def _notes(self, typed: TypedTable) -> Iterator[str]:
+        """Yield which texts are read as numbers and dates."""
+        if typed.reading.decimal == ",":
+            yield "commas in numbers are decimal signs. --decimal . decides otherwise."
+        for name, words in typed.converted.items():
+            advice = f" Keep it as text with --keep {shlex.quote(name)}."
+            yield f"column {name!r} {words}.{'' if name in self.typed_columns else advice}"
+        for name in typed.compact:
+            if name not in self.keep:
+                yield (
+                    f"column {name!r} is read as numbers, and looks like dates such as 20240315. "
+                    f"Read it as dates with --date {shlex.quote(name)}."
+                )
+
+    def _warnings(self, typed: TypedTable) -> Iterator[str]:
+        """Yield which cells are missing values, or make a column one of text."""
+        for name, words in typed.unread.items():
+            yield f"column {name!r} {words}."
+        for name, odd in typed.odd.items():
+            if name not in self.keep:
+                way = date_options(name, odd.formats) or f"--numeric {shlex.quote(name)}"
+                yield (
+                    f"column {name!r} {odd.words}. Read these cells as missing values with {way}."
+                )
 
     def rows(self, X: pl.DataFrame, others: pl.DataFrame, reading: Reading) -> TrainingRows:
         """Choose the rows with a target and an estimator for it; check weights and exposure."""
@@ -215,6 +259,12 @@ class Source:
         rows = TrainingRows(estimator, X, y, weights, exposure, reading)
         warn_about_target(X, rows.y, self.keep)
         return rows
+
+
+def date_options(name: str, formats: Sequence[str]) -> str:
+    """Return the options that read a column as dates, one for each format."""
+    ways = (f"--date {shlex.quote(f'{name}={each}')}" for each in formats)
+    return listed(ways, word="or") if formats else ""
 
 
 def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataFrame:

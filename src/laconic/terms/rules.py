@@ -282,17 +282,22 @@ class RuleEnsemble(Sequence[Term]):
         wholes = {whole_column(name, self.feature_names) for name in used}
         return [name for name in self.feature_names if name in wholes]
 
+    @property
+    def compared_values(self) -> dict[str, list[Any]]:
+        """The values that the terms compare features with, without missing values."""
+        compared: dict[str, list[Any]] = {each.feature: [each.lower] for each in self.slopes}
+        for each in self.conditions:
+            values = each.value if isinstance(each.value, tuple) else (each.value,)
+            compared.setdefault(each.feature, []).extend(v for v in values if v is not None)
+        return compared
+
     def readable(self, table: Table) -> Table:
         """Return a table whose columns are converted to what the terms compare, if they can be.
 
         Texts become dates or numbers, and numbers texts, where the terms have such values.
         """
-        compared: dict[str, list[Any]] = {each.feature: [each.lower] for each in self.slopes}
-        for each in self.conditions:
-            values = each.value if isinstance(each.value, tuple) else (each.value,)
-            compared.setdefault(each.feature, []).extend(v for v in values if v is not None)
         converters: dict[str, Converter] = {}
-        for name, known in compared.items():
+        for name, known in self.compared_values.items():
             part = whole_date(name, self.feature_names or ())
             if part is not None:
                 converters[part[1]] = with_dates

@@ -6,6 +6,7 @@ A file contains the model, what is proven about it and where it comes from, but 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta
 from types import NoneType, UnionType
@@ -27,6 +28,7 @@ from laconic._util.json_format import (
     Format,
     Map,
     Object,
+    Scalar,
     choice,
     optional,
 )
@@ -38,8 +40,9 @@ from laconic.export.portable import named_loss
 from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
 from laconic.models.tasks import TASKS
 from laconic.search import SearchResult, SearchStatus
+from laconic.tables.text_files.dates import DATE_FORMAT
 from laconic.tables.text_files.text_format import (
-    DATE_FORMATS,
+    CELL_TYPES,
     DECIMAL_SIGNS,
     MISSING_TEXTS,
     Reading,
@@ -416,13 +419,26 @@ READING = Object(
     {
         "decimal": Entry(choice(*DECIMAL_SIGNS), "The decimal sign."),
         "dates": Entry(
-            Map(choice(*DATE_FORMATS)), "How the dates of a column are written, as for strftime."
+            Map(
+                Scalar(
+                    "a format of dates as for strptime, such as '%d/%m/%Y'",
+                    {"type": "string", "pattern": f"^{DATE_FORMAT}$"},
+                    lambda value: TEXT.fits(value) and bool(re.fullmatch(DATE_FORMAT, value)),
+                )
+            ),
+            "How the dates of a column are written, as for strptime.",
         ),
         "missing": Entry(
             Array(TEXT, make=tuple),
             "Texts that mean a missing cell, besides no text at all, if not the usual ones.",
             default=MISSING_TEXTS,
         ),
+        "types": Entry(
+            Map(choice(*CELL_TYPES)),
+            "The types of the other columns; cells of another type are missing.",
+            default={},
+        ),
+        "units": Entry(Map(TEXT), "What follows the numbers of a column, such as kg.", default={}),
     },
     Reading,
     "How the texts of the training file became numbers and dates, for other files.",

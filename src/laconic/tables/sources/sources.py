@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +76,9 @@ class TableSource(ABC):
         """Leave out all other columns, and the rows where the `known` one is missing or NaN."""
         return CleanedSource(self, columns, known=known)
 
-    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
-        """Make some texts of some columns missing values, with or without blanks around them."""
-        return CleanedSource(self, self.column_names, missing=dict.fromkeys(columns, texts))
+    def converted(self, convert: Callable[[Any], Any]) -> TableSource:
+        """Apply a function to every part, which returns a frame with the same columns."""
+        return CleanedSource(self, self.column_names, convert=convert)
 
     def __repr__(self) -> str:
         n_columns = len(self.column_names)
@@ -93,10 +93,9 @@ class TableSource(ABC):
 
 
 class CleanedSource(TableSource):
-    """Some columns of another source, in which some texts and rows are left out.
+    """Some columns of another source, converted by a function, without some of its rows.
 
-    Texts of `missing` columns become missing values, and rows go where a column that must be
-    `known` is missing.
+    Rows are left out where a column that must be `known` is missing.
     """
 
     def __init__(
@@ -104,12 +103,12 @@ class CleanedSource(TableSource):
         source: TableSource,
         columns: Sequence[str],
         *,
-        missing: Mapping[str, Sequence[str]] | None = None,
+        convert: Callable[[Any], Any] | None = None,
         known: str | None = None,
     ) -> None:
         self.source, self.column_names = source, tuple(columns)
         self.rows_per_part = source.rows_per_part
-        self.missing, self.known = missing or {}, known
+        self.convert, self.known = convert, known
 
     def is_integer(self, column: str) -> bool:
         """Return whether a column has an integer type."""
@@ -121,22 +120,16 @@ class CleanedSource(TableSource):
         if self.known is not None and self.known not in columns:
             needed.append(self.known)
         for part in self.source.parts(needed):
-            frame = self._cleaned(nw.from_native(part, eager_only=True))
+            part = part if self.convert is None else self.convert(part)
+            frame = self._with_known(nw.from_native(part, eager_only=True))
             yield frame.select(*columns).to_native()
 
-    def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-        schema = frame.schema
-        for name in frame.columns:
-            if name in self.missing and schema[name] == nw.String:
-                cell = nw.col(name)
-                is_missing = cell.str.strip_chars().is_in([*self.missing[name]])
-                frame = frame.with_columns(nw.when(~is_missing).then(cell))
+    def _with_known(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         if self.known is None:
             return frame
         frame = frame.drop_nulls(self.known)
-        return (
-            frame.filter(~nw.col(self.known).is_nan()) if schema[self.known].is_float() else frame
-        )
+        is_float = frame.schema[self.known].is_float()
+        return frame.filter(~nw.col(self.known).is_nan()) if is_float else frame
 
 
 class PolarsSource(TableSource):

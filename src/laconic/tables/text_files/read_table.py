@@ -8,24 +8,36 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
 
 from laconic._util.checks import require
 from laconic._util.optional import import_extra
-from laconic._util.words import listed_names
+from laconic._util.words import listed, listed_names
 from laconic.tables.inspection import ColumnWarning, inspect_columns
 from laconic.tables.tables import as_table, unknown_column_message
 from laconic.tables.text_files import text_format
+from laconic.tables.text_files.dates import (
+    are_compact,
+    date_formats,
+    is_date_format,
+    likely_formats,
+)
 from laconic.tables.text_files.formats import FileCells, read_file
+from laconic.tables.text_files.frames import frame_cells, with_cells
 from laconic.tables.text_files.text_format import DECIMAL_SIGNS, MISSING_TEXTS, Reading
 
 if TYPE_CHECKING:
     import polars as pl
 
 _MAX_TEXTS_SHOWN = 5
+NO_DATES: Mapping[str, str | None] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -33,11 +45,18 @@ class TypedTable:
     """Columns of a file with their types, and the decisions behind these."""
 
     frame: pl.DataFrame
-    reader: text_format.ColumnReader
+    reading: Reading
+    """How to read new files, with the types of all columns."""
     converted: dict[str, str]
     """By column: which texts are read as numbers or dates, in words that follow its name."""
-    ambiguous: dict[str, str]
-    """By column: dates that can be read in several ways, which stay text."""
+    ambiguous: dict[str, list[str]]
+    """By column: the formats of dates that can be read in several ways, which stay text."""
+    unread: dict[str, str]
+    """By column: cells that are missing values because they are of another type, in words."""
+    odd: dict[str, OddCells]
+    """By column: a few cells because of which it is text."""
+    compact: list[str]
+    """Columns of numbers such as 20240315, which may be dates."""
 
 
 class OddCells(NamedTuple):
@@ -45,8 +64,8 @@ class OddCells(NamedTuple):
 
     words: str
     """In words that follow the name of the column."""
-    missing: list[str]
-    """Texts to be named as missing values, so that the column becomes one of numbers."""
+    formats: list[str]
+    """How the other cells are written if they are dates; empty if they are numbers."""
 
 
 def add_types(
@@ -57,47 +76,138 @@ def add_types(
     missing: Sequence[str] = MISSING_TEXTS,
     keep: Collection[str] = (),
     roles: Collection[str] = (),
+    numeric: Collection[str] = (),
+    dates: Mapping[str, str | None] = NO_DATES,
 ) -> TypedTable:
     """Give types to columns of a file.
 
     Columns to `keep` stay text if they hold dates or amounts of money. Those with `roles`, such as
-    the target, are not read as dates.
+    the target, are not read as dates. Columns that are `numeric` or `dates`, by name with their
+    formats if these are known, are that whatever their cells are.
     """
     import polars as pl
 
     given = cells.frame.select(columns)
     plain = text_format.ColumnReader(reading=Reading(missing=tuple(missing)))
+    asked = asked_reading(plain, given, numeric, dates)
+    texts = [plain.known(each) for each in given.select(pl.col(pl.String))]
     formats = {
-        values.name: text_format.date_formats(plain.known(values))
-        for values in given.select(pl.col(pl.String))
-        if values.name not in roles
+        values.name: date_formats(values)
+        for values in texts
+        if values.name not in (*roles, *numeric, *dates)
     }
-    dates = {name: found for name, found in formats.items() if found and name not in keep}
-    reading = Reading(
-        decimal or decimal_sign(cells),
-        {name: found[0] for name, found in dates.items() if len(found) == 1},
-        tuple(missing),
+    found = {name: each for name, each in formats.items() if each and name not in keep}
+    units = {
+        values.name: unit
+        for values in texts
+        for unit, is_everywhere in [text_format.likely_unit(values)]
+        if unit is not None and is_everywhere and values.name not in keep
+    }
+    reading = replace(
+        asked,
+        decimal=decimal or decimal_sign(cells),
+        dates={name: each[0] for name, each in found.items() if len(each) == 1} | {**asked.dates},
+        units=units | {**asked.units},
     )
     reader = text_format.ColumnReader(
         reading=reading, has_types=cells.has_types, plain_columns=keep
     )
     frame = reader.read(given)
-    examples = reader.formatted_numbers(given, frame)
-    converted = {name: f"is read as numbers, {example}" for name, example in examples.items()}
-    for name in reading.dates:
-        first, date = (reader.known(each[name]).drop_nulls()[0] for each in (given, frame))
-        converted[name] = f"is read as dates, {first!r} as {date}"
-    ambiguous = {name: _ambiguity(found) for name, found in dates.items() if len(found) > 1}
+    for name in numeric:
+        if frame[name].dtype == pl.String and frame[name].count():
+            raise ValueError(
+                f"Column {name!r} must hold numbers. Got only texts such as "
+                f"{frame[name].drop_nulls()[0]!r}. Read it as text."
+            )
     # Dates to keep become categories, which are never taken for dates.
     kept = [pl.col(name).cast(pl.Categorical) for name in keep if formats.get(name)]
-    return TypedTable(frame.with_columns(kept), reader, converted, ambiguous)
-
-
-def _ambiguity(formats: Sequence[str]) -> str:
-    return (
-        f"holds dates that can be read in {len(formats)} ways ({listed_names(formats)}); write "
-        "them as 2024-03-15"
+    return TypedTable(
+        frame.with_columns(kept),
+        with_types(reading, frame),
+        _conversions(reader, given, frame),
+        {name: each for name, each in found.items() if len(each) > 1},
+        describe_unread(reader, given, frame),
+        {} if cells.has_types else _odd_columns(frame, reader),
+        [each.name for each in texts if _is_compact(each, frame)],
     )
+
+
+def asked_reading(
+    plain: text_format.ColumnReader,
+    cells: pl.DataFrame,
+    numeric: Collection[str],
+    dates: Mapping[str, str | None],
+) -> Reading:
+    """Return how to read columns whose types are asked for."""
+    import polars as pl
+
+    formats = {}
+    for name, written in dates.items():
+        if name in cells.columns and not cells[name].dtype.is_temporal():
+            texts = plain.known(cells[name].cast(pl.String)).str.strip_chars()
+            formats[name] = written or _only_format(texts)
+    units = {
+        name: unit
+        for name in numeric
+        if name in cells.columns and cells[name].dtype == pl.String
+        for unit, _ in [text_format.likely_unit(plain.known(cells[name]))]
+        if unit is not None
+    }
+    types: dict[str, text_format.CellType] = dict.fromkeys(numeric, "number")
+    return replace(plain.reading, dates=formats, types=types, units=units)
+
+
+def _only_format(texts: pl.Series) -> str:
+    """Return the format of most dates of a column, or refuse it."""
+    found = likely_formats(texts)
+    if len(found) == 1:
+        return found[0]
+    example = next(iter(texts.drop_nulls()), "")
+    if not found:
+        raise ValueError(
+            f"Column {texts.name!r} must hold dates in a known format. Got texts such as "
+            f"{example!r}. Name the format too, as for strptime, such as %d/%m/%Y."
+        )
+    raise ValueError(
+        f"The dates of column {texts.name!r} can be read in {len(found)} ways. Got texts such as "
+        f"{example!r}. Name the format too: {listed(found, word='or')}."
+    )
+
+
+def with_types(reading: Reading, frame: pl.DataFrame) -> Reading:
+    """Add the types of columns, for new files; columns of dates with a format have theirs."""
+    found = {each.name: _cell_type(each) for each in frame if each.name not in reading.dates}
+    return replace(reading, types={name: each for name, each in found.items() if each is not None})
+
+
+def _cell_type(values: pl.Series) -> text_format.CellType | None:
+    """Return the type of a column; None if it is of another type, or empty."""
+    import polars as pl
+
+    if values.dtype.is_numeric():
+        return "number"
+    if values.dtype in (pl.Date, pl.Datetime):
+        return "date"
+    if values.dtype == pl.Boolean:
+        return "boolean"
+    is_text = values.dtype in (pl.String, pl.Categorical, pl.Enum) and values.count() > 0
+    return "text" if is_text else None
+
+
+def _conversions(
+    reader: text_format.ColumnReader, given: pl.DataFrame, frame: pl.DataFrame
+) -> dict[str, str]:
+    examples = reader.formatted_numbers(given, frame)
+    found = {name: f"is read as numbers, {example}" for name, example in examples.items()}
+    for name in reader.reading.dates:
+        row = frame[name].is_not_null().arg_max()
+        if row is not None and frame[name][row] is not None:
+            found[name] = f"is read as dates, {str(given[name][row])!r} as {frame[name][row]}"
+    return found
+
+
+def _is_compact(texts: pl.Series, frame: pl.DataFrame) -> bool:
+    return frame[texts.name].dtype.is_integer() and are_compact(texts.str.strip_chars())
 
 
 def decimal_sign(cells: FileCells, known: str | None = None) -> str:
@@ -107,30 +217,38 @@ def decimal_sign(cells: FileCells, known: str | None = None) -> str:
     return text_format.decimal_sign(cells.frame.select(pl.col(pl.String)), cells.separator, known)
 
 
-def find_odd_cells(
-    in_use: Iterable[pl.Series], cells: pl.DataFrame, reader: text_format.ColumnReader
-) -> dict[str, OddCells]:
-    """Find columns in use that would be numbers without a few cells; not in files with types."""
-    import polars as pl
+def describe_unread(
+    reader: text_format.ColumnReader, cells: pl.DataFrame, typed: pl.DataFrame
+) -> dict[str, str]:
+    """Describe cells that are missing values because they are of another type, by column."""
+    found = reader.unread_cells(cells, typed)
+    return {
+        name: unread_words(texts, typed[name].dtype, cells.height) for name, texts in found.items()
+    }
 
-    found: dict[str, OddCells] = {}
-    if reader.has_types:
-        return found
-    for values in in_use:
-        odd = reader.cells_that_are_no_numbers(values)
-        if not odd:
-            continue
-        common = [text for text, _ in odd.most_common()]
-        # Texts that are named replace the usual ones, so those in use have to be among them.
-        stripped = cells.select(pl.col(pl.String).str.strip_chars())
-        known = [
-            text for text in reader.reading.missing if any((s == text).any() for s in stripped)
-        ]
-        words = (
-            f"is read as text because of {listed_names(common, _MAX_TEXTS_SHOWN)} ({odd.total()} "
-            f"of {len(values)} cells)"
-        )
-        found[values.name] = OddCells(words, [*common[:_MAX_TEXTS_SHOWN], *known])
+
+def unread_words(texts: Counter[str], dtype: pl.DataType, n_rows: int) -> str:
+    """Describe such cells of a column, in words that follow its name."""
+    wanted = "numbers" if dtype.is_numeric() else "dates" if dtype.is_temporal() else "booleans"
+    common = [text for text, _ in texts.most_common()]
+    return (
+        f"has {texts.total():,} of {n_rows:,} cells that are not {wanted} "
+        f"({listed_names(common, _MAX_TEXTS_SHOWN)}): they are read as missing"
+    )
+
+
+def _odd_columns(frame: pl.DataFrame, reader: text_format.ColumnReader) -> dict[str, OddCells]:
+    """Find columns of text that would be numbers or dates without a few cells."""
+    found = {}
+    for values in frame:
+        odd, formats = reader.odd_cells(values)
+        if odd:
+            common = [text for text, _ in odd.most_common()]
+            words = (
+                f"is read as text because of {listed_names(common, _MAX_TEXTS_SHOWN)} "
+                f"({odd.total():,} of {len(values):,} cells)"
+            )
+            found[values.name] = OddCells(words, formats)
     return found
 
 
@@ -144,26 +262,29 @@ def is_usable(values: pl.Series) -> bool:
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    table: Any,
     *,
     separator: str | None = None,
     decimal: str | None = None,
     missing: Sequence[str] | None = None,
     keep: Collection[str] = (),
+    numeric: Collection[str] = (),
+    dates: Collection[str] | Mapping[str, str | None] = (),
     drop_ids: bool = False,
-) -> pl.DataFrame:
-    r"""Read a table from a file, with the types that ``laconic fit`` gives to its columns.
+) -> Any:
+    r"""Read a table with the types that ``laconic fit`` gives to its columns.
 
-    Encoding, separator and decimal sign of text files are detected. Amounts of money, percentages
-    and numbers with separated thousands become numbers, and dates become dates, if all cells of
-    the column are written in the same way. Numbers with leading zeros, such as zip codes, stay
-    text.
+    Encoding, separator and decimal sign of text files are detected. Amounts of money, percentages,
+    numbers with separated thousands and numbers with a unit become numbers, and dates become dates,
+    if all cells of the column are written in the same way. Numbers with leading zeros, such as zip
+    codes, stay text.
 
     Parameters
     ----------
-    path : str or path
+    table : str, path or DataFrame
         A file that ends with .csv, .tsv, .txt, .parquet, .pq, .feather, .arrow, .ipc, .jsonl,
-        .ndjson, .json or .xlsx. It may be compressed, and end with .gz or .zst as well.
+        .ndjson, .json or .xlsx. It may be compressed, and end with .gz or .zst as well. Of a
+        DataFrame of pandas, polars or PyArrow, the columns of text are read.
     separator : str or None, default=None
         The character between the cells of a text file; None detects it.
     decimal : {".", ","} or None, default=None
@@ -174,25 +295,33 @@ def read_table(
     keep : collection of str, default=()
         Columns to keep as they are: texts that look like dates or amounts of money stay text, and
         the columns are not dropped by `drop_ids`.
+    numeric : collection of str, default=()
+        Columns of numbers: all cells that are not numbers become missing values.
+    dates : collection of str or mapping of str to str or None, default=()
+        Columns of dates, such as ``["day"]`` or, with their formats as for `strptime`,
+        ``{"day": "%d/%m/%Y"}``: all other cells become missing values. Without a format, it is the
+        one in which most cells are dates.
     drop_ids : bool, default=False
         Whether to drop columns that number or name the rows, as ``laconic fit`` does.
 
     Returns
     -------
-    table : polars.DataFrame
-        One column for each column of the file.
+    table : DataFrame
+        One column for each column of the table: of polars for a file, and otherwise of the library
+        of the given DataFrame.
 
     Warns
     -----
     ColumnWarning
-        If a few cells make a column of numbers one of text, or if dates are ambiguous.
+        If a few cells make a column of numbers one of text, if cells of `numeric` or `dates` become
+        missing values, or if dates are ambiguous.
     UserWarning
         If the file is not in UTF-8, or some of its lines are incomplete.
 
     Raises
     ------
     ValueError
-        If the file is not a table, or a column to keep does not exist.
+        If the file is not a table, or a named column does not exist.
 
     See Also
     --------
@@ -211,43 +340,83 @@ def read_table(
     {'price': 1200.5, 'since': datetime.date(2024, 3, 15)}
     >>> table["price"].to_list(), table["since"].null_count()
     ([1200.5, 80.0], 1)
+
+    Texts in a DataFrame are read in the same way:
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"day": ["03/04/2024", "05/04/2024"], "size": ["12 kg", "9 kg"]})
+    >>> read_table(frame, dates={"day": "%d/%m/%Y"}).dtypes.map(str).to_list()
+    ['datetime64[us]', 'int64']
     """
-    import_extra("polars", "large", "Reading a table from a file")
+    import_extra("polars", "large", "Reading a table")
+    formats = _checked_formats(dates)
     is_character = isinstance(separator, str) and len(separator) == 1
     require(separator is None or is_character, "separator", "a single character or None", separator)
     require(decimal in (None, *DECIMAL_SIGNS), "decimal", "'.', ',' or None", decimal)
-    for name, given in (("missing", missing), ("keep", keep)):
+    for name, given in (("missing", missing), ("keep", keep), ("numeric", numeric)):
         require(not isinstance(given, str), name, "a sequence of strings, not a string", given)
-    cells = read_file(Path(path), separator)
-    for name in keep:
-        if name not in cells.frame.columns:
-            raise ValueError(unknown_column_message(name, cells.frame.columns))
+    is_file = isinstance(table, str | os.PathLike)
+    cells = (
+        read_file(Path(table), separator) if is_file else frame_cells(table, (*numeric, *formats))
+    )
+    names = cells.frame.columns if is_file else as_table(table).feature_names
+    for name in (*keep, *numeric, *formats):
+        if name not in names:
+            raise ValueError(unknown_column_message(name, names))
     for doubt in cells.doubts:
-        warnings.warn(f"The table {str(path)!r} {doubt}", stacklevel=2)
-    table = add_types(
+        warnings.warn(f"The table {str(table)!r} {doubt}", stacklevel=2)
+    typed = add_types(
         cells,
         cells.frame.columns,
         decimal=decimal,
         missing=MISSING_TEXTS if missing is None else missing,
-        keep=keep,
+        keep=[name for name in keep if name in cells.frame.columns],
+        numeric=numeric,
+        dates=formats,
     )
-    for warning in _column_warnings(table, cells):
+    for warning in _column_warnings(typed):
         warnings.warn(warning, ColumnWarning, stacklevel=2)
+    found = typed.frame if is_file else with_cells(table, cells.frame, typed.frame)
     if not drop_ids:
-        return table.frame
-    usable = table.frame.select(values.name for values in table.frame if is_usable(values))
-    return table.frame.drop(
+        return found
+    frame = nw.from_native(found, eager_only=True)
+    usable = [name for name, dtype in frame.schema.items() if not dtype.is_nested()]
+    return frame.drop(
         finding.column
-        for finding in inspect_columns(as_table(usable))
+        for finding in inspect_columns(as_table(frame.select(usable).to_native()))
         if finding.kind != "constant" and finding.column not in keep
-    )
+    ).to_native()
 
 
-def _column_warnings(table: TypedTable, cells: FileCells) -> Iterator[str]:
-    for name, words in table.ambiguous.items():
-        yield f"Column {name!r} {words}. It stays text."
-    for name, odd in find_odd_cells(table.frame, cells.frame, table.reader).items():
-        yield (
-            f"Column {name!r} {odd.words}. If these cells are missing values, pass "
-            f"missing={odd.missing}."
+def _checked_formats(
+    dates: Collection[str] | Mapping[str, str | None],
+) -> Mapping[str, str | None]:
+    require(not isinstance(dates, str), "dates", "names of columns, or a mapping of them", dates)
+    formats = dates if isinstance(dates, Mapping) else dict.fromkeys(dates)
+    for name, written in formats.items():
+        check_format(name, written)
+    return formats
+
+
+def check_format(column: str, written: str | None) -> None:
+    """Refuse the format of the dates of a column if it cannot be used; None stands for any."""
+    if written is not None and not (isinstance(written, str) and is_date_format(written)):
+        raise ValueError(
+            f"The format of the dates of column {column!r} must be one of strptime, with a year, a "
+            f"month and a day, such as %d/%m/%Y. Got {written!r}."
         )
+
+
+def _column_warnings(table: TypedTable) -> Iterator[str]:
+    for name, formats in table.ambiguous.items():
+        ways = listed((f"dates={ {name: each}!r}" for each in formats), word="or")
+        yield (
+            f"Column {name!r} holds dates that can be read in {len(formats)} ways. It stays text. "
+            f"Decide with {ways}."
+        )
+    for name, odd in table.odd.items():
+        ways = listed((f"dates={ {name: each}!r}" for each in odd.formats), word="or")
+        way = ways if odd.formats else f"numeric={[name]!r}"
+        yield f"Column {name!r} {odd.words}. Read these cells as missing values with {way}."
+    for name, words in table.unread.items():
+        yield f"Column {name!r} {words}."

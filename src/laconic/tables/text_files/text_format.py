@@ -1,4 +1,4 @@
-"""Parse texts into numbers, dates and booleans, and detect how these are written.
+"""Give types to columns of texts, parse numbers in texts, and detect how these are written.
 
 `Reading` is the format of a file, which a model keeps for new files. `ColumnReader` gives types to
 the columns of a file, by the functions below it.
@@ -6,38 +6,30 @@ the columns of a file, by the functions below it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from laconic.tables.text_files import dates
+from laconic.tables.text_files.dates import ISO_FORMAT
 
 if TYPE_CHECKING:
     import polars as pl
 
+CellType: TypeAlias = Literal["number", "date", "boolean", "text"]
+CELL_TYPES: tuple[CellType, ...] = get_args(CellType)
 DECIMAL_SIGNS = (".", ",")
 MISSING_TEXTS = (
     *("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan"),
     *("null", "NULL", "None", "?"),
 )
-DATE_FORMATS = (
-    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y"),
-    *("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y", "%m/%d/%y"),
-    *("%d %B %Y", "%d-%B-%Y", "%B %d, %Y"),
-)
-
 _CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
+# Of a number: 12 kg, 12 km/h, 12 °C.
+_UNIT = r"\d\s?([\p{L}°%][\p{L}°²³/·%]{0,9})$"
+_UNIT_AT_END = r"(\d)\s?\p{L}[\p{L}²³/]{0,9}$"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
-_TIME = (
-    r"[T ]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2}(?:\.\d+)?))?\s*"
-    r"(?:(?<half>[AaPp][Mm])|Z|(?<sign>[+-])(?<zone_hour>\d{2}):?(?<zone_minute>\d{2}))?$"
-)
-
-# Cells that look like dates, so that not every column of text is parsed in all formats.
-_DATE_LIKE = (
-    r"^(?:\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})"
-    r"|\d{1,2}[ -]\p{L}{3,9}[ -]\d{4}|\p{L}{3,9} \d{1,2}, \d{4})$"
-)
-_MIN_YEAR = 1000
 # Zip codes and the like: as numbers they would lose their zeros.
 _CODE = r"^[+-]?0\d"
 
@@ -52,21 +44,28 @@ class Reading:
     """The columns of dates, and their formats."""
     missing: tuple[str, ...] = MISSING_TEXTS
     """Texts that mean a missing value, besides empty cells."""
+    types: Mapping[str, CellType] = field(default_factory=dict)
+    """The types of columns; cells of another type are missing values."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """The columns of numbers that are followed by a unit, such as kg."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnReader:
-    """Gives types to the columns of a table: numbers, dates, booleans or text."""
+    """Gives types to the columns of a table: numbers, dates, booleans or text.
+
+    A column whose type is known becomes one of that type if at least one of its cells is. The types
+    of all others are detected: all of their cells must be of one.
+    """
 
     reading: Reading
     has_types: bool = False
     """Whether plain numbers in texts stay text; amounts such as $5 become numbers in any case."""
     plain_columns: Collection[str] = ()
     """Columns in which amounts such as $5 stay text."""
-    text_columns: Collection[str] = ()
-    """Columns that stay text, whatever they hold."""
-    is_for_model: bool = False
-    """Whether all other columns become numbers if they can, also codes such as 007."""
+    is_part: bool = False
+    """Whether this is a part of a table, which does not show the types of columns: those whose type
+    is known become one of that type in any case, and the others stay as they are."""
 
     def read(self, cells: pl.DataFrame) -> pl.DataFrame:
         """Return a table with types."""
@@ -85,39 +84,70 @@ class ColumnReader:
         missing = ["", *(text.strip() for text in self.reading.missing)]
         return values.set(values.str.strip_chars().is_in(missing), None)
 
+    def unread_cells(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, Counter[str]]:
+        """Count the texts that are missing values because their column is of another type."""
+        found = {}
+        for values in map(self.known, cells):
+            read = typed[values.name]
+            if read.dtype != values.dtype and read.null_count() > values.null_count():
+                unread = values.filter(read.is_null() & values.is_not_null())
+                found[values.name] = Counter(unread.cast(str).to_list())
+        return found
+
     def _typed(self, values: pl.Series) -> pl.Series:
-        trimmed = _trimmed(values)
-        if (
-            trimmed is None
-            or values.name in self.text_columns
-            or (not self.is_for_model and has_codes(trimmed))
-        ):
+        known = self._type(values.name)
+        if known is not None:
+            found = self._converted(values, known)
+            return found if self.is_part or found.count() or not values.count() else values
+        trimmed = _trimmed(values) if not self.is_part else None
+        if trimmed is None or has_codes(trimmed):
             return values
-        found = self._dates(trimmed)
-        if found is not None:
-            return found
-        parsed = numbers(trimmed, self.reading.decimal)
+        parsed = self._numbers(trimmed)
         if parsed.null_count() == values.null_count():
             return parsed if self._is_number(trimmed) else values
-        truths = trimmed.str.to_lowercase()
-        if truths.drop_nulls().is_in(["true", "false"]).all() and not self.has_types:
-            return truths == "true"
-        return values
+        truths = _truths(trimmed)
+        are_truths = truths.null_count() == values.null_count() and not self.has_types
+        return truths if are_truths else values
 
-    def _dates(self, trimmed: pl.Series) -> pl.Series | None:
-        """Parse dates, also those that a model knows from a file of another kind."""
+    def _type(self, name: str) -> CellType | None:
+        return "date" if name in self.reading.dates else self.reading.types.get(name)
+
+    def _converted(self, values: pl.Series, known: CellType) -> pl.Series:
+        """Convert all cells to a type, and those that are not of that type to missing values."""
+        import polars as pl
+
+        if known == "date" and values.dtype.is_integer():
+            values = values.cast(pl.String)
+        if known == "text" or values.dtype != pl.String:
+            return values
+        trimmed = values.str.strip_chars()
+        if known == "date":
+            return self._dates(trimmed)
+        # True and 1 are the same to terms.
+        found = self._numbers(trimmed)
+        if known == "boolean":
+            truths = found.set(~found.is_in([0, 1]), None).cast(pl.Boolean)
+            return _truths(trimmed).fill_null(truths)
+        is_unread = found.null_count() > trimmed.null_count()
+        return found.fill_null(_truths(trimmed).cast(found.dtype)) if is_unread else found
+
+    def _dates(self, trimmed: pl.Series) -> pl.Series:
+        """Parse dates in the known format or as 2024-03-15; if none is, in another one."""
         known = self.reading.dates.get(trimmed.name)
-        formats = date_formats(trimmed) if self.is_for_model else []
-        for written in [*([known] if known else []), *(formats if len(formats) == 1 else [])]:
-            found = dates(trimmed, written)
-            if found.null_count() == trimmed.null_count():
-                return found
-        return None
+        found = dates.first_dates(trimmed, dict.fromkeys([known or ISO_FORMAT, ISO_FORMAT]))
+        if found.null_count() < len(found):
+            return found
+        likely = dates.likely_formats(trimmed)
+        return dates.dates(trimmed, likely[0]) if len(likely) == 1 else found
+
+    def _numbers(self, trimmed: pl.Series) -> pl.Series:
+        unit = self.reading.units.get(trimmed.name)
+        if unit is not None:
+            trimmed = trimmed.str.strip_suffix(unit).str.strip_chars()
+        return numbers(trimmed, self.reading.decimal)
 
     def _is_number(self, trimmed: pl.Series) -> bool:
         """Return whether texts that can be numbers become numbers."""
-        if self.is_for_model:
-            return True
         if _are_plain(trimmed, self.reading.decimal):
             return not self.has_types
         is_asked_for = trimmed.name not in self.plain_columns
@@ -128,35 +158,36 @@ class ColumnReader:
         found = {}
         for values in map(self.known, cells):
             trimmed = _trimmed(values)
-            is_number = values.name in typed.columns and typed[values.name].dtype.is_numeric()
-            if trimmed is None or not is_number or values.name in self.reading.dates:
+            if trimmed is None or not typed[values.name].dtype.is_numeric():
                 continue
-            present = trimmed.drop_nulls()
-            formatted = present.filter(~present.str.contains(_plain_pattern(self.reading.decimal)))
-            if len(formatted):
-                number = numbers(formatted.head(1), self.reading.decimal)[0]
-                found[values.name] = f"{formatted[0]!r} as {number:.15g}"
+            is_plain = trimmed.str.contains(_plain_pattern(self.reading.decimal))
+            read = typed[values.name].is_not_null() & ~is_plain
+            if read.any():
+                text, number = trimmed.filter(read)[0], typed[values.name].filter(read)[0]
+                found[values.name] = f"{text!r} as {number:.15g}"
         return found
 
-    def cells_that_are_no_numbers(self, values: pl.Series) -> Counter[str]:
-        """Count them in a column of which at least half of the values are numbers, or dates."""
+    def odd_cells(self, values: pl.Series) -> tuple[Counter[str], list[str]]:
+        """Count texts that are no numbers, if at least half of the values are; or no dates.
+
+        Also returns the formats of the dates.
+        """
         import polars as pl
 
         if values.dtype != pl.String:
-            return Counter()
+            return Counter(), []
         distinct = values.drop_nulls().unique()
-        trimmed = distinct.str.strip_chars()
-        written = self.reading.dates.get(values.name)
-        if written is not None:
-            parsed = dates(trimmed, written)
-        elif has_codes(trimmed):
-            return Counter()
-        else:
-            parsed = numbers(trimmed, self.reading.decimal)
-        is_number = parsed.is_not_null()
-        if 2 * is_number.sum() < len(distinct):
-            return Counter()
-        return Counter(values.filter(values.is_in(distinct.filter(~is_number).to_list())))
+        trimmed = distinct.str.strip_chars().alias(values.name)
+        parsed, formats = numbers(_without_unit(trimmed), self.reading.decimal), []
+        if has_codes(trimmed) or 2 * parsed.count() < len(distinct):
+            formats = dates.likely_formats(trimmed)
+            if not formats:
+                return Counter(), []
+            parsed = dates.dates(trimmed, formats[0])
+        if not len(distinct) <= 2 * parsed.count() < 2 * len(distinct):
+            return Counter(), []
+        odd = distinct.filter(parsed.is_null()).to_list()
+        return Counter(values.filter(values.is_in(odd)).to_list()), formats
 
 
 def _trimmed(values: pl.Series) -> pl.Series | None:
@@ -168,9 +199,33 @@ def _trimmed(values: pl.Series) -> pl.Series | None:
     return values.str.strip_chars()
 
 
+def likely_unit(texts: pl.Series) -> tuple[str | None, bool]:
+    """Find the unit of most numbers, such as kg, and whether all texts end with it."""
+    known = texts.drop_nulls().str.strip_chars()
+    units = known.str.extract(_UNIT).drop_nulls().value_counts(sort=True)
+    if units.is_empty():
+        return None, False
+    unit, n_cells = units.row(0)
+    is_time = unit.lower() in ("am", "pm")
+    if is_time or 2 * n_cells < len(known) or re.fullmatch(f"{_CURRENCY}|%", unit):
+        return None, False
+    return unit, n_cells == len(known)
+
+
+def _without_unit(trimmed: pl.Series) -> pl.Series:
+    unit, _ = likely_unit(trimmed)
+    return trimmed if unit is None else trimmed.str.strip_suffix(unit).str.strip_chars()
+
+
+def _truths(trimmed: pl.Series) -> pl.Series:
+    """Parse true and false; null where a text is neither."""
+    truths = trimmed.str.to_lowercase()
+    return (truths == "true").set(~truths.is_in(["true", "false"]), None)
+
+
 def has_codes(values: pl.Series) -> bool:
     """Return whether some texts are codes such as 01234, which are not numbers."""
-    return bool(values.str.contains(_CODE).any()) and not date_formats(values)
+    return bool(values.str.contains(_CODE).any()) and not dates.date_formats(values)
 
 
 def _number_pattern(decimal: str) -> str:
@@ -185,30 +240,48 @@ def numbers(texts: pl.Series, decimal: str) -> pl.Series:
     """Parse texts without blanks at their ends as numbers; null where they are not numbers."""
     import polars as pl
 
-    for dtype in (pl.Int64, pl.Float64):
-        plain = texts.cast(dtype, strict=False)
-        # A German 1.234 is not a fraction, but more than a thousand.
-        if plain.null_count() == texts.null_count() and (decimal == "." or dtype == pl.Int64):
-            return plain
-    formatted = _formatted_numbers(texts, decimal)
-    return formatted if formatted.null_count() <= plain.null_count() else plain
+    whole = texts.cast(pl.Int64, strict=False)
+    if whole.null_count() == texts.null_count():
+        return whole
+    plain = _finite(texts.cast(pl.Float64, strict=False))
+    # A German 1.234 is not a fraction, but more than a thousand.
+    if plain.null_count() == texts.null_count() and decimal == ".":
+        return plain
+    formatted = _finite(_formatted_numbers(texts, decimal))
+    found = formatted if formatted.null_count() <= plain.null_count() else plain
+    return whole if whole.null_count() == found.null_count() else found
+
+
+def _finite(values: pl.Series) -> pl.Series:
+    """Return numbers, null in place of infinite ones and NaN."""
+    return values.set(~values.is_finite(), None)
 
 
 def _formatted_numbers(texts: pl.Series, decimal: str) -> pl.Series:
     import polars as pl
 
     pattern = _number_pattern(decimal)
-    parts = texts.to_frame("text").select(
-        minus=pl.concat_str(
-            pl.col("text").str.extract(pattern, 1), pl.col("text").str.extract(pattern, 3)
-        ),
-        digits=pl.col("text").str.extract(pattern, 4),
+    parts = (
+        _with_minus(texts)
+        .to_frame("text")
+        .select(
+            minus=pl.concat_str(
+                pl.col("text").str.extract(pattern, 1), pl.col("text").str.extract(pattern, 3)
+            ),
+            digits=pl.col("text").str.extract(pattern, 4),
+        )
     )
     bare = pl.col("digits").str.replace_all(rf"[^0-9eE+\-{decimal}]", "")
     plain = bare.str.replace(decimal, ".", literal=True)
     number = plain.cast(pl.Float64, strict=False)
     found = parts.select(pl.when(pl.col("minus").str.contains("-")).then(-number).otherwise(number))
     return found.to_series().alias(texts.name)
+
+
+def _with_minus(texts: pl.Series) -> pl.Series:
+    """Write negative numbers such as (5), 5- and −5 as -5."""
+    plain = texts.str.replace("−", "-", literal=True)
+    return plain.str.replace(r"^\(([^()+-]*)\)$", "-${1}").str.replace(r"^([^+-]*)-$", "-${1}")
 
 
 def _are_plain(texts: pl.Series, decimal: str) -> bool:
@@ -224,6 +297,7 @@ def _plain_pattern(decimal: str) -> str:
 def has_one_unit(texts: pl.Series, decimal: str) -> bool:
     """Return whether all numbers have the same currency sign, a percent sign, or none."""
     pattern = _number_pattern(decimal)
+    texts = _with_minus(texts)
     units = [texts.str.extract(pattern, group).drop_nulls().unique().to_list() for group in (2, 5)]
     return len(set(units[0]) | set(units[1])) <= 1
 
@@ -232,12 +306,12 @@ def decimal_sign(columns: Iterable[pl.Series], separator: str | None, known: str
     """Find the decimal sign of a file: the one with which more of its cells are numbers.
 
     If both are possible, it is the `known` one, if any. Otherwise commas are decimal signs in a
-    file with semicolons, and separate thousands in a file with commas.
+    file with semicolons, and separate thousands in a file with commas or without separators.
     """
     totals = dict.fromkeys(DECIMAL_SIGNS, 0)
     marks = dict.fromkeys(DECIMAL_SIGNS, 0)
     for values in columns:
-        cells = values.drop_nulls().str.strip_chars()
+        cells = values.drop_nulls().str.strip_chars().str.replace(_UNIT_AT_END, "${1}")
         cells = cells.filter(cells.str.contains(r"\d[.,]|[.,]\d"))
         for sign in DECIMAL_SIGNS:
             read = cells.filter(cells.str.contains(_number_pattern(sign)))
@@ -247,49 +321,4 @@ def decimal_sign(columns: Iterable[pl.Series], separator: str | None, known: str
         return max(DECIMAL_SIGNS, key=totals.__getitem__)
     if known is not None:
         return known
-    return "," if separator != "," and marks[","] > marks["."] else "."
-
-
-def date_formats(texts: pl.Series) -> list[str]:
-    """Find the formats in which all of the texts are dates.
-
-    Of several that give the same dates only the first is returned, so more than one means doubt.
-    """
-    days = _without_times(texts.drop_nulls().unique())
-    if len(days) == 0 or not days.str.contains(_DATE_LIKE).all():
-        return []
-    found: dict[tuple[Any, ...], str] = {}
-    for written in DATE_FORMATS:
-        read = _days(days, written)
-        if not read.has_nulls():
-            found.setdefault(tuple(read), written)
-    return list(found.values())
-
-
-def dates(texts: pl.Series, written: str) -> pl.Series:
-    """Parse dates, with their times of day if any, in UTC; null where a text is not a date."""
-    import polars as pl
-
-    days = _days(_without_times(texts), written)
-    found = texts.str.strip_chars().str.extract_groups(_TIME).struct.unnest()
-    if found["hour"].null_count() == len(texts):
-        return days
-    hour, minute = pl.col("hour").cast(pl.Int64), pl.col("minute").cast(pl.Int64)
-    half = pl.col("half").str.to_lowercase()
-    hour = pl.when(half.is_not_null()).then(hour % 12 + 12 * (half == "pm")).otherwise(hour)
-    zone = pl.col("zone_hour").cast(pl.Int64) * 60 + pl.col("zone_minute").cast(pl.Int64)
-    offset = pl.when(pl.col("sign") == "-").then(-zone).otherwise(zone).fill_null(0)
-    seconds = (hour * 60 + minute - offset) * 60 + pl.col("second").cast(pl.Float64).fill_null(0.0)
-    microseconds = (seconds * 1_000_000).round().cast(pl.Int64).fill_null(0)
-    spans = found.select(pl.duration(microseconds=microseconds)).to_series()
-    return (days.cast(pl.Datetime("us")) + spans).alias(texts.name)
-
-
-def _without_times(texts: pl.Series) -> pl.Series:
-    return texts.str.strip_chars().str.replace(_TIME, "")
-
-
-def _days(texts: pl.Series, written: str) -> pl.Series:
-    days = texts.str.to_date(written, strict=False)
-    # Where a year of four digits is expected, one of two digits is not a year.
-    return days.set(days.dt.year() < _MIN_YEAR, None)
+    return "," if separator not in (",", None) and marks[","] > marks["."] else "."

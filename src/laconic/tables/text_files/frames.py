@@ -1,0 +1,70 @@
+"""Texts of data frames of any library, read like those of files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from laconic.tables.columns import is_present
+from laconic.tables.text_files.formats import FileCells
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def frame_cells(X: Any, columns: Collection[str] = ()) -> FileCells:
+    """Return the columns of text of a data frame, and the named ones, as texts."""
+    import polars as pl
+
+    frame = nw.from_native(X, eager_only=True)
+    found = {}
+    for position, name in enumerate(map(str, frame.columns)):
+        series = frame[:, position]
+        if name in columns or series.dtype == nw.String:
+            cells = [cell if is_present(cell) else None for cell in series.to_list()]
+            if series.dtype.is_temporal() or not _are_texts(cells, is_asked=name in columns):
+                continue
+            texts = [None if cell is None else str(cell) for cell in cells]
+            found[name] = pl.Series(name, texts, dtype=pl.String)
+    return FileCells(pl.DataFrame(found), "frame")
+
+
+def _are_texts(cells: list[Any], *, is_asked: bool) -> bool:
+    kinds = {type(cell) for cell in cells if cell is not None}
+    return is_asked or all(issubclass(kind, str) for kind in kinds)
+
+
+def with_cells(X: Any, cells: pl.DataFrame, typed: pl.DataFrame) -> Any:
+    """Return a data frame with columns replaced whose `cells` have been changed."""
+    import polars as pl
+
+    frame = nw.from_native(X, eager_only=True)
+    read = [values for values in typed if not values.equals(cells[values.name])]
+    if frame.implementation.is_polars():
+        return frame.to_native().with_columns(read)
+    if frame.implementation.is_pyarrow():
+        table = frame.to_native()
+        for values in read:
+            position = table.column_names.index(values.name)
+            table = table.set_column(position, values.name, values.to_arrow())
+        return table
+    native = frame.to_native().copy()
+    labels = {str(label): label for label in native.columns}
+    for values in read:
+        label = labels[values.name]
+        is_kept = values.dtype == pl.Categorical
+        native[label] = native[label].astype("category") if is_kept else _array(values)
+    return native
+
+
+def _array(values: pl.Series) -> Any:
+    """Return a column as pandas takes it: dates as datetimes, missing booleans as None."""
+    import polars as pl
+
+    if values.dtype == pl.Date:
+        values = values.cast(pl.Datetime("us"))
+    if values.dtype == pl.String or (values.dtype == pl.Boolean and values.has_nulls()):
+        return values.to_list()
+    return values.to_numpy()
