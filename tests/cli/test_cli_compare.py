@@ -14,6 +14,7 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble,
 from laconic.cli import files, table_file
 from laconic.cli.compare import MAX_GROUPS, _differences
 from laconic.losses import SquaredLoss
+from laconic.models.scores import ScoredRows
 from laconic.models.tasks import Regression
 
 X = people().drop("client", "spent", "weight")
@@ -183,7 +184,19 @@ def test_standard_error_of_a_mean():
     """Groups of one row each make the jackknife that of the textbook."""
     generator = np.random.default_rng(1)
     numbers, a, b = generator.normal(size=(3, MAX_GROUPS))
-    found = _differences(Regression(SquaredLoss()), numbers, a, b)["mae"]
+    old = ScoredRows(Regression(SquaredLoss()), numbers, a, None, len(numbers))
+    found = _differences(old, dataclasses.replace(old, raw=b))["mae"]
     changes = np.abs(numbers - b) - np.abs(numbers - a)
     assert found.value == pytest.approx(changes.mean())
     assert found.standard_error == pytest.approx(changes.std(ddof=1) / np.sqrt(len(changes)))
+
+
+def test_scores_without_a_model_stand_beside(run, saved, table):
+    a, b = saved("a", n_terms=2), saved("b", n_terms=1)
+    _, out, _ = run("compare", a, b, table, "--target", "client")
+    assert re.search(r"^scores for client +a +b +b − a +no model *$", out, re.M)
+    assert re.search(r"^AUC .* 0\.5 *$", out, re.M)
+    _, out, _ = run("compare", a, b, table, "--target", "client", "--json")
+    share = people()["client"].eq("yes").mean()
+    found = json.loads(out)["scores"]["metrics"]["accuracy"]["no_model"]
+    assert found == pytest.approx(max(share, 1 - share))

@@ -1,6 +1,7 @@
 """laconic cv"""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -112,3 +113,13 @@ def test_models_are_those_of_fit(run, table, monkeypatch):
         "categories": "equal",
     }
     assert [{name: each[name] for name in expected} for each in given] == [expected] * 2
+
+
+def test_scores_without_a_model(run, table):
+    _, out, _ = run("cv", table, *TOKENS)
+    assert re.search(r"^ +0 .* no model *$", out, re.M)
+    _, out, _ = run("cv", table, *TOKENS, "--class-weight", "balanced", "--json")
+    found, y = json.loads(out), people()["client"].to_numpy()
+    splits = StratifiedKFold(5, shuffle=True, random_state=0).split(y, y)
+    expected = [max(np.mean(y[test] == "yes"), np.mean(y[test] == "no")) for _, test in splits]
+    assert found["no_model"]["accuracy"] == pytest.approx(expected)

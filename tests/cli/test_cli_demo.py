@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from commands import PROGRAM, pretend_terminal
@@ -26,13 +25,6 @@ def test_demo_tells_its_story(demo_output):
     assert re.search(r"proven optimal +0 of 4 +4 of 4", comparison)
     accuracy = re.search(r"accuracy +(0\.\d+) +(0\.\d+)", comparison)
     assert float(accuracy[1]) < 0.6 < 0.9 < float(accuracy[2])
-
-
-def test_readme_shows_the_demo(demo_output):
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"^```text\n(.+?)^```$", readme, re.MULTILINE | re.DOTALL)
-    lines = {line.strip() for line in demo_output.splitlines()}
-    assert {line.strip() for line in shown[1].splitlines()} <= lines
 
 
 def test_demo_fits_on_a_screen(monkeypatch, run):

@@ -114,7 +114,7 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
     assert (
         len(re.findall(r"term . of 2: .* at least .* best possible, stopped at the node", out)) == 2
     )
-    assert "Proven optimal over up to 7 thresholds per numeric column: 0 of 2 terms" in out
+    assert re.search("0 of 2 terms are proven .* with up to 7 thresholds per numeric column", out)
     assert "2 searches stopped at --node-limit. With --node-limit auto every term would be" in out
     assert "Warning" not in out
 
@@ -122,7 +122,7 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
 def test_proofs_over_all_thresholds_say_so(run, table):
     code, out, _ = run(*fit_client(table, "--max-thresholds", "all", "--no-validation"))
     assert code == 0
-    assert "Proven optimal over all thresholds: " in out
+    assert "with all thresholds per numeric column." in out
 
 
 def test_a_fit_tells_whether_the_model_is_kept(run, table, tmp_path):
@@ -270,7 +270,8 @@ def test_scores_on_training_rows_only(run, table):
     code, out, _ = run(*fit_client(table, "--n-terms", 2, "--no-validation"))
     assert code == 0
     assert "held-out" not in out
-    assert "Scores on the rows that a model was fitted to are too optimistic." in out
+    assert "Training: the 80 rows of the fit, whose scores are too optimistic." in out
+    assert "How well the model predicts other rows is not known." in out
 
 
 @pytest.mark.parametrize("n_terms", [3, "auto", "cv"])
@@ -353,3 +354,64 @@ def test_memory_that_cannot_be_had_is_told(run, table, monkeypatch):
 
     monkeypatch.setattr(RuleBoostingClassifier, "fit", fit)
     refused(run(*fit_client(table)), "Out of memory")
+
+
+@pytest.fixture
+def rare(tmp_path):
+    """Table with a class that is rare and hard to predict."""
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(400, 2))
+    leaves = generator.random(400) < 0.04 + 0.25 * (x[:, 0] > 1.2)
+    path = tmp_path / "rare.csv"
+    frame = pl.DataFrame({"x": x[:, 0], "z": x[:, 1], "leaves": np.where(leaves, "yes", "no")})
+    frame.write_csv(path)
+    return path
+
+
+def test_scores_stand_beside_those_without_a_model(run, rare, tmp_path):
+    path = tmp_path / "model.json"
+    code, fitted, _ = run("fit", rare, "--target", "leaves", "--n-terms", 6, "-o", path)
+    assert code == 0
+    [held_out, training] = re.findall(r"^  no model +(0\.\d+) +(0\.\d+) +(0\.\d+) ", fitted, re.M)
+    share = pl.read_csv(rare)["leaves"].eq("no").mean()
+    for accuracy, area, precision in (held_out, training):
+        assert (float(accuracy), float(area)) == (pytest.approx(share, abs=1e-3), 0.5)
+        assert float(precision) == pytest.approx(1 - share, abs=2e-3)
+    assert "average precision" in fitted
+    assert re.search(r"^classes, held-out rows +rows +predicted +precision +recall$", fitted, re.M)
+    assert re.search(r"^no +\d+ +\d+ +0\.\d+ ", fitted, re.M)
+    _, shown, _ = run("show", path)
+    for line in fitted[fitted.index("scores ") : fitted.index("Saved to")].splitlines():
+        assert line in shown
+    known = load_model(path).record_
+    assert [each.rows for each in known.scores] == ["training", "cross-validation"]
+    assert known.scores[1].constants["auc"] == 0.5
+
+
+def test_an_accuracy_below_that_of_no_model_is_told(run, rare):
+    options = ["--target", "leaves", "--n-terms", 6, "--class-weight", "balanced"]
+    _, out, _ = run("fit", rare, *options)
+    assert "On held-out rows the model is worse than no model: accuracy 0." in out
+    assert "That is the price of class weights" in out
+
+
+def test_a_class_that_is_never_predicted_is_told(run, rare):
+    _, out, _ = run("fit", rare, "--target", "leaves", "--n-terms", 1)
+    assert re.search(r"On held-out rows the model never predicts yes \(\d.*% of them\)\.", out)
+    assert "set --class-weight balanced." in out
+
+
+def test_fewer_terms_that_would_do_are_told(run, tmp_path):
+    generator = np.random.default_rng(0)
+    x = generator.integers(0, 4, size=(300, 3))
+    y = 3.0 * (x[:, 0] > 1) + generator.normal(size=300)
+    path = tmp_path / "step.csv"
+    pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": y}).write_csv(path)
+    model = tmp_path / "model.json"
+    _, out, _ = run("fit", path, "--target", "y", "--n-terms", 8, "-o", model)
+    n_terms = load_model(model).record_.unseen.fewer.n_terms
+    assert 0 < n_terms < 8
+    assert f"{n_terms} terms would do: the RMSE on held-out rows is " in out
+    assert f"Try --n-terms {n_terms}." in out
+    _, out, _ = run("fit", path, "--target", "y", "--n-terms", 1)
+    assert "would do" not in out

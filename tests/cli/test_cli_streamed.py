@@ -327,3 +327,28 @@ def test_bad_cells_of_parts_are_missing_values(run, tmp_path):
         {"age": [*range(40), None], "day": table["day"].str.to_date("%d/%m/%Y", strict=False)}
     )
     assert pl.read_parquet(output)["prediction"].to_list() == fitted.predict(X).tolist()
+
+
+@pytest.mark.parametrize("target", ["client", "spent"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_all_rows_are_scored_however_a_table_is_read(
+    run, parts, tmp_path, monkeypatch, target, weight
+):
+    monkeypatch.setattr(streamed, "FIRST_ROWS", 50)
+    whole = tmp_path / "whole.parquet"
+    people(300).write_parquet(whole)
+    others = [name for name in ("client", "spent", "weight") if name not in (target, weight)]
+    options = ["--target", target, "--drop", *others, "--n-terms", 2, "--no-slopes"]
+    if weight is not None:
+        options += ["--weight", weight]
+    records = []
+    for train, test in ((parts, whole), (whole, parts)):
+        code, _, _ = run("fit", train, *options, "--test", test, "-o", tmp_path / "model.json")
+        assert code == 0
+        records.append(load_model(tmp_path / "model.json").record_)
+    for training, test in (record.scores for record in records):
+        assert (training.n_rows, test.n_rows) == (300, 300)
+        assert training.values == pytest.approx(test.values)
+        assert training.constants == pytest.approx(test.constants)
+        assert training.classes == test.classes
+    assert records[0].scores[0].values == pytest.approx(records[1].scores[0].values)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.metrics import accuracy_score, log_loss, mean_absolute_error, r2_score, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+)
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.losses import LogisticLoss, SquaredLoss
@@ -119,10 +126,12 @@ def test_scores_are_those_of_scikit_learn(data):
     numbers = np.arange(n_rows) % 2.0
     scores = {metric.name: ILL.score(metric, numbers, raw, weights) for metric in ILL.metrics}
     means, y = ILL.means(raw), numbers > 0
+    rare, rare_raw = (y, raw) if np.average(y, weights=weights) <= 0.5 else (~y, -raw)
     assert scores == pytest.approx(
         {
             "accuracy": accuracy_score(y, raw > 0, sample_weight=weights),
             "auc": roc_auc_score(y, raw, sample_weight=weights),
+            "average_precision": average_precision_score(rare, rare_raw, sample_weight=weights),
             "log_loss": log_loss(y, means, sample_weight=weights),
         }
     )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from laconic._util.types import Floats
 from laconic.cli import files, options, table_file, terminal
 from laconic.cli.terminal import EXIT_DIFFERENT, CommandError
-from laconic.cli.validation import scores_of
 from laconic.terms.comparison import Kind, TermChange, compare_terms
 from laconic.terms.formatting import (
     INTERCEPT,
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from laconic.models.rule_model import RuleModel
+    from laconic.models.scores import ScoredRows
     from laconic.models.tasks import Metric, Task
     from laconic.terms.rules import Line, RuleEnsemble
 
@@ -236,6 +235,8 @@ class ScoreComparison:
     target: str
     n_rows: int
     differences: dict[str, Difference]
+    constants: dict[str, float]
+    """Scores without a model: of the best constant prediction for these rows."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -248,6 +249,7 @@ class ScoreComparison:
                     "b": each.second,
                     "difference": each.value,
                     "standard_error": each.standard_error,
+                    "no_model": self.constants[name],
                 }
                 for name, each in self.differences.items()
             },
@@ -257,8 +259,7 @@ class ScoreComparison:
     @property
     def deciding(self) -> Metric:
         """The metric that decides which model is better."""
-        name = self.task.deciding_metrics[0]
-        return next(metric for metric in self.task.metrics if metric.name == name)
+        return self.task.deciding_metric
 
     @property
     def better(self) -> str | None:
@@ -272,7 +273,7 @@ class ScoreComparison:
         """Print all scores, and which model is better."""
         table = terminal.make_table()
         table.add_column(f"scores for {visible(self.target)}")
-        for name in ("a", "b", "b − a"):
+        for name in ("a", "b", "b − a", "no model"):
             table.add_column(name, justify="right", no_wrap=True)
         for metric in self.task.metrics:
             if metric.name not in self.differences:
@@ -281,7 +282,8 @@ class ScoreComparison:
             scores = map(format_number, (each.first, each.second))
             sign = "+" if each.value >= 0 else "-"
             change = f"{sign}{each.gap} ± {each.error}"
-            table.add_row(metric.label, *scores, change)
+            constant = format_number(self.constants[metric.name])
+            table.add_row(metric.label, *scores, change, constant)
         console.print("", table, "", self.verdict, sep="\n")
 
     @property
@@ -316,21 +318,28 @@ def compare_scores(
     rows = [table.rows(model, target) for model in models]
     with table_file.columns_by_name():
         a, b = (model.predictions_for(X).raw for model, (X, _) in zip(models, rows, strict=True))
+    from laconic.models.scores import ScoredRows
+
     task, y = models[0].task_, rows[0][1]
-    differences = _differences(task, task.numbers(y, len(y)), a, b)
-    return ScoreComparison(task, target, len(y), differences)
+    old = ScoredRows(task, task.numbers(y, len(y)), a, None, len(y))
+    differences = _differences(old, replace(old, raw=b))
+    constants = old.without_model(old.best_constant).by_metric()
+    return ScoreComparison(task, target, len(y), differences, constants)
 
 
-def _differences(task: Task, numbers: Floats, a: Floats, b: Floats) -> dict[str, Difference]:
+def _differences(a: ScoredRows, b: ScoredRows) -> dict[str, Difference]:
     """Score both models, and estimate standard errors of the differences.
 
     They are those of the jackknife over groups of rows, which are always drawn in the same way.
     """
-    groups = np.random.default_rng(0).permutation(len(numbers)) % MAX_GROUPS
-    n_groups = min(MAX_GROUPS, len(numbers))
+    groups = np.random.default_rng(0).permutation(a.n_rows) % MAX_GROUPS
+    n_groups = min(MAX_GROUPS, a.n_rows)
 
     def scored(rows: Any) -> tuple[dict[str, float], dict[str, float]]:
-        first, second = (scores_of(task, numbers[rows], raw[rows], None) for raw in (a, b))
+        first, second = (
+            replace(each, numbers=each.numbers[rows], raw=each.raw[rows]).by_metric()
+            for each in (a, b)
+        )
         return first, second
 
     left: dict[str, list[float]] = {}

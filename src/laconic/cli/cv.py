@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +10,14 @@ import numpy as np
 
 from laconic._util.types import Floats
 from laconic.cli import options, table_file, terminal, validation
-from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
+from laconic.cli.training import DEFAULT_LEARNING, Learning, Source
 from laconic.estimators.parameters import N_TERMS
 from laconic.terms.formatting import format_count, format_estimate
 
 if TYPE_CHECKING:
-    from rich.status import Status
     from rich.table import Table
 
-    from laconic.estimators.base import RuleBoosting
     from laconic.estimators.choose_size import Choice
-    from laconic.models.tasks import Metric
 
 
 def cv(
@@ -53,19 +48,25 @@ def cv(
     rows = source.read(table, quiet=json)
     is_number = isinstance(learning.n_terms, int)
     model = learning.make(rows, n_terms=learning.n_terms if is_number else N_TERMS.default)
-    task = rows.task(learning.loss)
-    by_name = {metric.name: metric for metric in task.metrics}
-    metrics = [by_name[name] for name in task.deciding_metrics]
     console = terminal.make_console()
     is_watched = console.is_terminal and not json
-    splits = validation.splits(rows, folds, seed)
+    parts = validation.splits(rows, folds, seed)
     with table_file.short_warnings(), console.status("") if is_watched else nullcontext() as status:
-        scores, choice = _judge(model, rows, splits, metrics, status)
+        announce = (lambda words: None) if status is None else status.update
+        found = validation.score_folds(model, rows, parts, announce, refits=True)
+    found = [fold.padded(model.n_terms + 1) for fold in found]
+    choice = validation.choose_size(found, rows, parts)
+    # By the name of the metric, of shape (n_folds, n_terms + 1).
+    scores = {
+        name: np.array([[size.values[name] for size in fold.sizes] for fold in found])
+        for name in model.task_.deciding_metrics
+    }
+    constants = {name: np.array([f.scores.constants[name] for f in found]) for name in scores}
     if json:
-        terminal.write_json(_as_dict(scores, choice))
+        terminal.write_json(_as_dict(scores, constants, choice))
         return
-    labelled = {metric.label: scores[metric.name] for metric in metrics}
-    console.print(_table(labelled, choice), "", sep="\n")
+    labels = {metric.name: metric.label for metric in model.task_.metrics}
+    console.print(_table(labels, scores, constants, choice), "", sep="\n")
     console.print(
         f"Mean and standard error over {folds} folds of {format_count(len(rows.y), 'row')}. "
         f"{_advice(choice)}"
@@ -82,59 +83,9 @@ def _advice(choice: Choice) -> str:
     return f"{words}. Set the number with laconic fit --n-terms."
 
 
-def _judge(
-    model: RuleBoosting,
-    rows: TrainingRows,
-    splits: list[tuple[Any, Any]],
-    metrics: list[Metric],
-    status: Status | None,
-) -> tuple[dict[str, Floats], Choice]:
-    """Score models of 0, 1, ... terms in each fold, and choose a size as the estimators do.
-
-    The scores, by the name of the metric, are of shape (n_folds, n_terms + 1).
-    """
-    from laconic.estimators.choose_size import Size, choose
-
-    weights = np.ones(len(rows.y)) if rows.sample_weight is None else rows.sample_weight
-    scores: dict[str, list[list[float]]] = {metric.name: [] for metric in metrics}
-    losses: list[list[Floats]] = []
-    n_conditions: list[list[int]] = []
-    for fold, (training, test) in enumerate(splits, start=1):
-        if status is not None:
-            status.update(f"fold {fold} of {len(splits)}")
-        X = rows.X[test]
-        models = _models(model, partial(rows.fit, rows=training), X)
-        task, numbers = model.task_, model.task_.numbers(rows.y[test], len(test))
-        raw = [each.predictions_for(X).raw for each in models]
-        for metric in metrics:
-            scores[metric.name].append([task.score(metric, numbers, r, weights[test]) for r in raw])
-        losses.append([task.loss.value(task.for_loss(numbers), r) for r in raw])
-        n_conditions.append([each.ensemble_.n_conditions for each in models])
-    sizes = [
-        Size(float(np.mean([counts[n] for counts in n_conditions])), [fold[n] for fold in losses])
-        for n in range(model.n_terms + 1)
-    ]
-    choice = choose(sizes, [test for _, test in splits], weights)
-    return {name: np.array(values) for name, values in scores.items()}, choice
-
-
-def _models(
-    model: RuleBoosting, fit: Callable[[RuleBoosting], RuleBoosting], X: Any
-) -> list[RuleBoosting]:
-    """Fit models of 0, 1, ... terms, for predictions of the rows of X."""
-    from sklearn.base import clone
-
-    from laconic.models import first_terms
-
-    models = list(first_terms(fit(model), X))
-    if model.settings_.is_polished:
-        # The model is polished, and those that led to it are not.
-        models[1:-1] = [fit(clone(model).set_params(n_terms=n)) for n in range(1, len(models) - 1)]
-    # A model with fewer terms stands for the larger sizes too.
-    return models + models[-1:] * (model.n_terms + 1 - len(models))
-
-
-def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
+def _as_dict(
+    scores: dict[str, Floats], constants: dict[str, Floats], choice: Choice
+) -> dict[str, Any]:
     sizes = [
         {"n_terms": size}
         | {
@@ -145,22 +96,35 @@ def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
     ]
     return {
         "sizes": sizes,
+        "no_model": {name: values.tolist() for name, values in constants.items()},
         "best": choice.best,
         "within_one_standard_error": choice.n_terms,
     }
 
 
-def _table(scores: dict[str, Floats], choice: Choice) -> Table:
+def _table(
+    labels: dict[str, str],
+    scores: dict[str, Floats],
+    constants: dict[str, Floats],
+    choice: Choice,
+) -> Table:
     table = terminal.make_table()
     table.add_column("terms", justify="right")
     for name in scores:
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(labels[name], justify="right", no_wrap=True)
     table.add_column("")
     notes = {choice.n_terms: "within one standard error", choice.best: "best"}
-    columns = [(values, validation.standard_errors(values)) for values in scores.values()]
-    for size in range(columns[0][0].shape[1]):
-        cells = [
-            format_estimate(values.mean(axis=0)[size], errors[size]) for values, errors in columns
-        ]
-        table.add_row(str(size), *cells, notes.get(size, ""), style="bold" if size in notes else "")
+    # With class weights, even a model without terms is something else than none.
+    if all(np.allclose(scores[name][:, 0], constants[name]) for name in scores):
+        notes = {0: "no model"} | notes
+    else:
+        table.add_row("none", *map(_estimate, constants.values()), "no model")
+    for size in range(next(iter(scores.values())).shape[1]):
+        cells = [_estimate(values[:, size]) for values in scores.values()]
+        is_chosen = size in (choice.n_terms, choice.best)
+        table.add_row(str(size), *cells, notes.get(size, ""), style="bold" if is_chosen else "")
     return table
+
+
+def _estimate(values: Floats) -> str:
+    return format_estimate(float(values.mean()), float(validation.standard_errors(values)))

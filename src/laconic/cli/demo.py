@@ -65,7 +65,7 @@ def _comparison(models: dict[str, RuleBoosting], X: Any, y: Any) -> Table:
     numbers = task.numbers(y, len(y))
     rows = {
         metric.label: [f"{task.score(metric, numbers, each.raw):.3f}" for each in predictions]
-        for metric in task.metrics
+        for metric in task.metrics_for(numbers)
     }
     results = [model.search_results_ for model in fitted]
     rows |= {

@@ -22,7 +22,6 @@ from laconic.cli.terminal import EXIT_INTERRUPTED
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.cli.validation import DEFAULT_VALIDATION, Validation
 from laconic.search.checkpoint import Checkpoint
-from laconic.search.results import format_seconds
 from laconic.terms.formatting import format_count, format_number, visible
 from laconic.terms.record import FitRecord, RowScores
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from laconic.estimators.base import RuleBoosting
-    from laconic.models import Predictions
+    from laconic.models.scores import ScoredRows
 
 
 def fit(
@@ -96,53 +95,63 @@ def _fit(
     """Fit a model, show it and save it; returns the exit code."""
     console = terminal.make_console(quiet=quiet or json)
     progress = FitScreen(console)
-    is_in_parts = isinstance(table, str) or streamed.is_read_in_parts(table)
-    if isinstance(table, str) or is_in_parts:
-        large, test_rows = streamed.LargeTable(table, source), check.read_test(source)
+    score_test = check.read_test(source)
+    large = None
+    if isinstance(table, str) or streamed.is_read_in_parts(table):
+        large = streamed.LargeTable(table, source)
         learning = streamed.without_rows(learning, quiet=console.quiet)
         fitted, n_rows = streamed.fit_large(large, learning, progress)
         rows = large.rows  # the first ones
     else:
-        rows, test_rows = source.read(table, quiet=console.quiet), check.read_test(source)
+        rows = source.read(table, quiet=console.quiet)
         fitted = learning.make(rows, on_interrupt="keep", callback=progress)
         with table_file.short_warnings(), progress.watch():
             rows.fit(fitted)
         n_rows = len(rows.y)
     if progress.is_interrupted and not _report_interruption(fitted):
         return EXIT_INTERRUPTED
-    predictions = fitted.predictions_for(rows.X)
     settings = learning.settings | source.named_columns
-    scores = [validation.training_scores(predictions, rows)]
-    fitted.record_ = FitRecord(source.target, n_rows, date_now(), settings, (*scores,))
+    fitted.record_ = FitRecord(source.target, n_rows, date_now(), settings)
     fitted.reading_ = rows.reading
-    if output is not None:
-        laconic.save_model(fitted, output)
-    if not console.quiet:
+    if large is None:
+        predictions = fitted.predictions_for(rows.X)
         n_covered: list[int] | None = predictions.covered.sum(axis=0).tolist()
-        if is_in_parts:
-            has_weights = rows.sample_weight is not None
-            coverages = fitted.rule_coverages_
-            n_covered = None if has_weights else [round(each.coverage) for each in coverages]
-        _show(console, fitted, predictions, rows, n_covered)
-    if test_rows is not None:
-        scores.append(validation.test_scores(fitted, test_rows, source))
-    elif check.validation and is_in_parts:
+        training = validation.scored_rows(predictions, rows)
+    else:
+        coverages = fitted.rule_coverages_
+        has_weights = rows.sample_weight is not None
+        n_covered = None if has_weights else [round(each.coverage) for each in coverages]
+        training = streamed.score_large(fitted, large.table, source)
+    constant = training.best_constant
+    _record(fitted, training.scores("training", constant), output)
+    if not console.quiet:
+        _show(console, fitted, training, n_covered)
+    if score_test is not None:
+        _record(fitted, score_test(fitted).scores("test", constant), output)
+    elif check.validation and large is not None:
         table_file.note(
             ["a table that is read in parts is not cross-validated. Name a table with --test."],
             quiet=console.quiet,
         )
     elif check.validation and len(fitted.ensemble_) > 0 and not progress.is_interrupted:
-        scores += _cross_validate(fitted, rows, learning, progress)
-    fitted.record_ = dataclasses.replace(fitted.record_, scores=(*scores,))
+        _cross_validate(fitted, rows, learning, progress, output)
     print_scores(console, fitted)
     if output is not None:
-        laconic.save_model(fitted, output)
         console.print(f"Saved to {visible(str(output))}")
     else:
         console.print("Not saved. Save the model with --output model.json.")
     if json:
         terminal.write_model(fitted)
     return EXIT_INTERRUPTED if progress.is_interrupted else 0
+
+
+def _record(fitted: RuleBoosting, scores: RowScores, model: Path | None) -> None:
+    """Add scores to the record of a model, and save it."""
+    record = fitted.record_
+    assert record is not None
+    fitted.record_ = dataclasses.replace(record, scores=(*record.scores, scores))
+    if model is not None:
+        laconic.save_model(fitted, model)
 
 
 def _report_interruption(fitted: RuleBoosting) -> bool:
@@ -158,31 +167,37 @@ def _report_interruption(fitted: RuleBoosting) -> bool:
 
 
 def _cross_validate(
-    fitted: RuleBoosting, rows: TrainingRows, learning: Learning, progress: FitScreen
-) -> list[RowScores]:
+    fitted: RuleBoosting,
+    rows: TrainingRows,
+    learning: Learning,
+    progress: FitScreen,
+    model: Path | None,
+) -> None:
     """Score models with the same settings on held-out rows, unless Ctrl-C ends that."""
-    folds = validation.affordable_folds(rows)
-    if folds == 0:
+    n_folds = validation.affordable_folds(rows)
+    if n_folds == 0:
         table_file.warn(["too few rows to hold some out. Name rows to score on with --test."])
-        return []
+        return
     # What cross-validation has chosen is not chosen again.
     n_terms = "auto" if learning.n_terms == "auto" else len(fitted.ensemble_)
-    model = learning.make(rows, n_terms=n_terms, callback=progress)
-    found: list[RowScores] = []
+    other = learning.make(rows, n_terms=n_terms, callback=progress)
+    parts = validation.splits(rows, n_folds)
+    found: list[validation.FoldScores] = []
     with table_file.short_warnings(), progress.watch():
-        found.append(validation.cross_validation_scores(model, rows, folds, progress.check))
+        found = validation.score_folds(other, rows, parts, progress.check, refits=False)
     if not found:
         progress.is_interrupted = False  # the model is complete
         terminal.complain("Interrupted: the model is complete, but not scored on held-out rows.")
-    return found
+        return
+    scores = validation.join_folds([fold.scores for fold in found])
+    if learning.n_terms != "cv" and not fitted.settings_.is_polished:
+        fewer = validation.fewer_terms(found, rows, parts, fitted)
+        scores = dataclasses.replace(scores, fewer=fewer)
+    _record(fitted, scores, model)
 
 
 def _show(
-    console: Console,
-    model: RuleBoosting,
-    predictions: Predictions,
-    rows: TrainingRows,
-    n_covered: Sequence[int] | None,
+    console: Console, model: RuleBoosting, scored: ScoredRows, n_covered: Sequence[int] | None
 ) -> None:
     """Print the terms, the rows that they cover, and what is proven about them."""
     console.print()
@@ -190,38 +205,24 @@ def _show(
     if hasattr(model, "reason_"):
         console.print(f"{model.reason_}\n")
     if len(model.ensemble_) == 0:
-        console.print(_describe_constant(model, predictions, rows))
+        console.print(_describe_constant(model, scored))
     else:
-        console.print(rules_table(model, n_covered=n_covered), "", _proven(model), sep="\n")
+        console.print(rules_table(model, n_covered=n_covered))
         print_certificate(console, model)
     for line in _stops(model):
         console.print(line)
 
 
-def _describe_constant(model: RuleBoosting, predictions: Predictions, rows: TrainingRows) -> str:
+def _describe_constant(model: RuleBoosting, scored: ScoredRows) -> str:
     """Describe a model without terms, and why it has none."""
-    value = predictions.values[:1].tolist()[0]
+    value = model.task_.predictions(scored.raw[:1]).tolist()[0]
     words = format_number(value) if isinstance(value, float) else visible(str(value))
-    if (rows.y == rows.y[0]).all():
+    if (scored.numbers == scored.numbers[0]).all():
         return f"There is nothing to learn: the target is {words} in every row. Choose another one."
     last = model.unfinished_search_
     stop = None if last is None else limit_option(last)
     reason = f"No term was found before {stop}" if stop else "No term improves on a constant"
     return f"{reason}: the prediction is {words} for every row."
-
-
-def _proven(model: RuleBoosting) -> str:
-    """Describe how many terms are proven optimal, over which conditions."""
-    results, thresholds = model.search_results_, model.max_thresholds
-    n_proven = sum(result.is_optimal for result in results)
-    seconds = sum(result.seconds for result in results)
-    scope = "all thresholds"
-    if thresholds is not None:
-        scope = f"up to {format_count(thresholds, 'threshold')} per numeric column"
-    return (
-        f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'term')}, "
-        f"in {format_seconds(seconds)}"
-    )
 
 
 def _stops(model: RuleBoosting) -> Iterator[str]:

@@ -11,8 +11,11 @@ from laconic.cli import files, options, terminal
 from laconic.cli.training import DEFAULT_LEARNING
 from laconic.search.results import describe_certificate
 from laconic.terms.formatting import (
+    class_text,
+    format_column,
     format_count,
     format_estimate,
+    format_like,
     format_name,
     format_number,
     visible,
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
     from laconic.terms.record import FitRecord, RowScores, Setting
     from laconic.terms.rules import RuleEnsemble
 
-_ROWS = {"training": "training rows", "cross-validation": "held-out rows", "test": "test rows"}
+# More classes are only counted.
+_MAX_CLASSES = 10
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
@@ -112,7 +116,7 @@ def rules_table(
     further: dict[str, list[str]] = {}
     if n_covered is not None:
         further["rows"] = [f"{count:,}" for count in n_covered]
-    further["objective"] = [format_number(each.objective_value) for each in results]
+    further["objective"] = format_column([each.objective_value for each in results])
     for name in further:
         table.add_column(name, justify="right", no_wrap=True)
     if title is None:
@@ -132,7 +136,9 @@ def print_certificate(console: Console, model: RuleModel) -> None:
 
 
 def print_scores(console: Console, model: RuleModel) -> None:
-    """Print the known scores, those on held-out rows first."""
+    """Print the known scores, those on unseen rows first, and what there is to say about them."""
+    from laconic.models.scores import describe_optimality, describe_unseen, remarks
+
     record = model.record_
     if record is None or not record.scores:
         return
@@ -144,8 +150,22 @@ def print_scores(console: Console, model: RuleModel) -> None:
     for scores in reversed(record.scores):
         cells = [_score(scores, metric.name) for metric in metrics]
         style = "dim" if scores.rows == "training" else "bold"
-        table.add_row(_ROWS[scores.rows], *cells, style=style)
+        table.add_row(scores.rows_words, *cells, style=style)
+        if scores.constants:
+            known = (scores.constants.get(metric.name) for metric in metrics)
+            cells = [
+                "" if value is None else format_like(value, cell)
+                for value, cell in zip(known, cells, strict=True)
+            ]
+            table.add_row("  no model", *cells, style="dim")
     console.print("", table, "", *_explanations(record), sep="\n")
+    shown = record.unseen or record.scores[0]
+    if shown.classes:
+        console.print("", _class_table(shown), "", sep="\n")
+    for sentence in remarks(model, shown, option):
+        console.print(visible(sentence))
+    if model.search_results_:
+        console.print(f"{describe_optimality(model)} {describe_unseen(model)}")
 
 
 def _score(scores: RowScores, metric: str) -> str:
@@ -155,8 +175,27 @@ def _score(scores: RowScores, metric: str) -> str:
     return format_number(value) if error is None else format_estimate(value, error)
 
 
+def _class_table(scores: RowScores) -> Table:
+    """Make a table of precision and recall, the most frequent classes first."""
+    table = terminal.make_table()
+    table.add_column(f"classes, {scores.rows_words}", overflow="fold")
+    for name in ("rows", "predicted", "precision", "recall"):
+        table.add_column(name, justify="right", no_wrap=True)
+    classes = sorted(scores.classes, key=lambda each: -each.n_rows)
+    for each in classes[:_MAX_CLASSES]:
+        shares = (each.precision, each.recall)
+        table.add_row(
+            visible(class_text(each.label)),
+            *(format_number(count) for count in (each.n_rows, each.n_predicted)),
+            *("-" if share is None else format_number(share, 3) for share in shares),
+        )
+    if len(classes) > _MAX_CLASSES:
+        table.add_row(f"and {len(classes) - _MAX_CLASSES} more")
+    return table
+
+
 def _explanations(record: FitRecord) -> Iterator[str]:
-    for each in record.scores:
+    for each in reversed(record.scores):
         n_rows = format_count(each.n_rows, "row")
         if each.rows == "cross-validation":
             yield (
@@ -165,5 +204,7 @@ def _explanations(record: FitRecord) -> Iterator[str]:
             )
         elif each.rows == "test":
             yield f"Test: {n_rows} of another table."
-    if len(record.scores) == 1:
-        yield "Scores on the rows that a model was fitted to are too optimistic."
+        else:
+            yield f"Training: the {n_rows} of the fit, whose scores are too optimistic."
+    if any(each.constants for each in record.scores):
+        yield "No model: the best constant prediction for the training rows."

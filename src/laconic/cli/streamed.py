@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,14 @@ from laconic.tables.text_files.text_format import ColumnReader, Reading
 if TYPE_CHECKING:
     import polars as pl
 
+    from laconic.candidates.distinct_rows.column_roles import Kept
     from laconic.cli import options
     from laconic.estimators.base import RuleBoosting
+    from laconic.models.scores import ScoredRows
 
 # A text takes several times its size in memory.
 MAX_BYTES_TO_LOAD = 2 * 2**30
-# The first rows are used to inspect columns and to score a model.
+# The first rows are used to inspect columns.
 FIRST_ROWS = 200_000
 
 
@@ -150,12 +152,22 @@ class PartReader:
 
 
 def open_for_model(
-    model: RuleBoosting, path: Path | str, format: options.Format, query: str | None
+    model: RuleBoosting,
+    path: Path | str,
+    format: options.Format,
+    query: str | None,
+    roles: Sequence[str] = (),
 ) -> tuple[TableSource, PartReader]:
-    """Prepare to read a table in parts, in the format of the table that a model was fitted to."""
+    """Prepare to read a table in parts, in the format of the table that a model was fitted to.
+
+    The `roles` are a target, and columns of weights and exposures.
+    """
     ensemble, known = model.ensemble_, model.reading_ or Reading()
     start, missing = look_at_start(path, format, model.reading_), format.missing_texts(known)
-    table = open_table(path, query, start, missing, ensemble.used_features)
+    text = {*ensemble.used_features}
+    if any(isinstance(label, str) for label in model.task_.labels or ()):
+        text |= {*roles[:1]}  # classes that look like numbers
+    table = open_table(path, query, start, missing, text)
     read = PartReader(
         replace(
             known,
@@ -163,9 +175,41 @@ def open_for_model(
             missing=missing,
             types=table_file.feature_types(ensemble) | {**known.types},
         ),
-        ensemble.used_features,
+        {*roles, *ensemble.used_features},
     )
     return table.converted(read), read
+
+
+def open_test(path: Path | str, source: Source) -> Callable[[RuleBoosting], ScoredRows]:
+    """Check that a table to score a model on can be read in parts; returns what scores it."""
+    start, missing = look_at_start(path, source.format), source.format.missing_texts()
+    table = open_table(path, source.query, start, missing)
+    for name in source.roles:
+        table.require(name, "name of a column")
+
+    def score(model: RuleBoosting) -> ScoredRows:
+        table, read = open_for_model(model, path, source.format, source.query, source.roles)
+        scored = score_large(model, table.narrowed(table.column_names, source.target), source)
+        read.warn()
+        return scored
+
+    return score
+
+
+def score_large(model: RuleBoosting, table: TableSource, source: Source) -> ScoredRows:
+    """Apply a model to all rows of a table that is read in parts."""
+    from laconic.candidates.distinct_rows import Roles
+    from laconic.estimators.stream_predictions import predict_parts
+    from laconic.models.scores import ScoredRows
+
+    kept: Kept = "classes" if model.task_.holds_classes else "values"
+    roles = Roles(source.target, (), source.weight, kept, exposure=source.exposure)
+    scored = ScoredRows.merged(model.task_, predict_parts(model, table, roles))
+    if scored.n_rows == 0:
+        raise CommandError(
+            f"The table must have at least one row with a target, {source.target!r}. Got none."
+        )
+    return scored
 
 
 class LargeTable:

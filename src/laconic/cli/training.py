@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from laconic.estimators.base import RuleBoosting
-    from laconic.models.tasks import Task
 
 
 class TrainingRows(NamedTuple):
@@ -66,20 +65,6 @@ class TrainingRows(NamedTuple):
         """Fit a model to some of the rows."""
         others = (None if each is None else each[rows] for each in (self.weights, self.exposure))
         return model.fit(self.X[rows], self.target[rows], *others)
-
-    def task(self, loss: str) -> Task:
-        """Return the task of models of the rows, before there is one."""
-        from laconic.losses import get_loss
-
-        kind = self.estimator.task
-        numbers, _ = kind.read(
-            self.y,
-            get_loss(kind.default_loss if loss == "auto" else loss),
-            n_rows=len(self.y),
-            counted=slice(None),
-            owner=self.estimator.__name__,
-        )
-        return numbers
 
 
 @cyclopts.Parameter(name="*")

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cyclopts
 import numpy as np
 
 from laconic._util.types import Floats, Indices
-from laconic.cli import table_file
+from laconic.cli import options, streamed, table_file
 from laconic.cli.training import Source, TrainingRows
-from laconic.terms.record import RowScores
+from laconic.terms.record import FewerTerms, RowScores
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
+    from laconic.estimators.choose_size import Choice
     from laconic.models import Predictions
-    from laconic.models.tasks import Task
+    from laconic.models.scores import ScoredRows
+    from laconic.terms.rules import RuleEnsemble
 
 DEFAULT_FOLDS = 5
+# A share of the terms that is worth mentioning if it is enough.
+MUCH_SMALLER = 0.8
 
 
 @cyclopts.Parameter(name="*")
@@ -31,53 +35,49 @@ class Validation:
     Parameters
     ----------
     test : Path
-        Table with the target to score the model on, instead of cross-validation.
+        Table with the target to score the model on, instead of cross-validation; also one that is
+        read in parts.
     validation : bool
         Score by 5-fold cross-validation: each fifth of the rows by a model fitted to the others.
         The model itself is fitted to all rows.
     """
 
-    test: Path | None = None
+    test: options.Place | None = None
     validation: bool = True
 
-    def read_test(self, source: Source) -> table_file.TableFile | None:
-        """Read the test rows, if any: before the fit, so that errors are found early."""
+    def read_test(self, source: Source) -> Callable[[RuleBoosting], ScoredRows] | None:
+        """Read the test rows, if any: before the fit, so that errors are found early.
+
+        Returns a function that applies a model to them.
+        """
         if self.test is None:
             return None
+        if isinstance(self.test, str) or streamed.is_read_in_parts(self.test):
+            return streamed.open_test(self.test, source)
         table = table_file.TableFile(self.test, source.format)
         table_file.check_columns(table.cells, source.roles)
-        return table
+        return partial(_score_table, table, source)
 
 
 DEFAULT_VALIDATION = Validation()
 
 
-def training_scores(predictions: Predictions, rows: TrainingRows) -> RowScores:
-    """Score a model on the rows that it was fitted to."""
-    return _scores("training", predictions, rows.y, rows.sample_weight)
-
-
-def test_scores(model: RuleBoosting, table: table_file.TableFile, source: Source) -> RowScores:
-    """Score a model on the rows of another table."""
+def _score_table(table: table_file.TableFile, source: Source, model: RuleBoosting) -> ScoredRows:
     found = table.fit_arguments(model, source.target, source.weight, source.exposure)
     weights, exposure = found.get("sample_weight"), found.get("exposure")
     rows = TrainingRows(type(model), found["X"], found["y"], weights, exposure)
     with table_file.columns_by_name():
-        return _scores("test", model.predictions_for(rows.X), rows.y, rows.sample_weight)
+        return scored_rows(model.predictions_for(rows.X), rows)
 
 
-def _scores(kind: str, predictions: Predictions, y: Any, weights: Floats | None) -> RowScores:
-    numbers = predictions.task.numbers(y, predictions.n_rows)
-    values = scores_of(predictions.task, numbers, predictions.raw, weights)
-    return RowScores(kind, predictions.n_rows, values)
+def scored_rows(predictions: Predictions, rows: TrainingRows) -> ScoredRows:
+    """Join predictions with the target of the same rows."""
+    from laconic.models.scores import ScoredRows
 
-
-def scores_of(task: Task, numbers: Floats, raw: Floats, weights: Floats | None) -> dict[str, float]:
-    """Compute the scores of all metrics that apply to a target, by name."""
-    return {
-        metric.name: task.score(metric, numbers, raw, weights)
-        for metric in task.metrics_for(numbers)
-    }
+    task, n_rows = predictions.task, predictions.n_rows
+    return ScoredRows(
+        *(task, task.numbers(rows.y, n_rows), predictions.raw, rows.sample_weight, n_rows)
+    )
 
 
 def splits(rows: TrainingRows, folds: int, seed: int = 0) -> list[tuple[Indices, Indices]]:
@@ -101,28 +101,127 @@ def affordable_folds(rows: TrainingRows) -> int:
     return min(DEFAULT_FOLDS, int(n_each)) if n_each >= 2 else 0
 
 
-def cross_validation_scores(
-    model: RuleBoosting, rows: TrainingRows, folds: int, announce: Callable[[str], None]
-) -> RowScores:
-    """Score models with the same parameters on each part of the rows, fitted to the others."""
-    scores = []
-    for number, (training, test) in enumerate(splits(rows, folds), start=1):
-        announce(f"scoring on held-out rows, fold {number} of {folds}")
-        weights = rows.sample_weight
+class SizeScores(NamedTuple):
+    """Scores of a model with some number of terms, on the rows of a fold."""
+
+    n_conditions: int
+    values: dict[str, float]
+    """By the metrics that decide on a size."""
+    losses: Floats
+    """Of each row."""
+
+
+class FoldScores(NamedTuple):
+    """Scores on the rows of a fold, of a model that was fitted to the others."""
+
+    scores: RowScores
+    sizes: list[SizeScores]
+    """With the first 0, 1, 2, ... terms."""
+
+    def padded(self, n_sizes: int) -> FoldScores:
+        """Let the model stand for larger sizes, too, which it has found no terms for."""
+        return FoldScores(self.scores, self.sizes + self.sizes[-1:] * (n_sizes - len(self.sizes)))
+
+
+def score_folds(
+    model: RuleBoosting,
+    rows: TrainingRows,
+    parts: list[tuple[Indices, Indices]],
+    announce: Callable[[str], None],
+    *,
+    refits: bool,
+) -> list[FoldScores]:
+    """Fit a model to the training rows of each fold, and score it and all sizes on the others.
+
+    If terms are exchanged at the end, those that led to the model are no models of their size:
+    these are fitted if it `refits`, and left out otherwise. All have as many sizes then.
+    """
+    from laconic.models.scores import ScoredRows, best_constant
+
+    found = []
+    for number, (training, test) in enumerate(parts, start=1):
+        announce(f"fold {number} of {len(parts)}")
+        weights, y = rows.sample_weight, rows.y
         rows.fit(model, training)
-        raw = model.predictions_for(rows.X[test]).raw
-        numbers = model.task_.numbers(rows.y[test], len(test))
-        scores.append(
-            scores_of(model.task_, numbers, raw, None if weights is None else weights[test])
+        task = model.task_
+        others = task.numbers(y[training], len(training))
+        constant = best_constant(task, others, None if weights is None else weights[training])
+        numbers = task.numbers(y[test], len(test))
+        scored = ScoredRows(
+            *(task, numbers, np.empty(0), None if weights is None else weights[test], len(test))
         )
+        deciding = [each for each in task.metrics if each.name in task.deciding_metrics]
+        sizes = []
+        for ensemble, raw in _sizes(model, rows, training, rows.X[test], refits=refits):
+            scored = replace(scored, raw=raw)
+            losses = task.loss.value(task.for_loss(numbers), raw)
+            sizes.append(SizeScores(ensemble.n_conditions, scored.by_metric(deciding), losses))
+        found.append(FoldScores(scored.scores("cross-validation", constant), sizes))
+    n_sizes = max(len(fold.sizes) for fold in found)
+    return [fold.padded(n_sizes) for fold in found]
+
+
+def _sizes(
+    model: RuleBoosting, rows: TrainingRows, training: Indices, X: Any, *, refits: bool
+) -> Iterator[tuple[RuleEnsemble, Floats]]:
+    """Yield the models with 0, 1, 2, ... terms, and their raw predictions."""
+    from sklearn.base import clone
+
+    predictions = model.predictions_for(X)
+    stages, raw = predictions.stages, predictions.staged_raw()
+    if not model.settings_.is_polished:
+        yield from zip(stages, raw, strict=True)
+        return
+    if refits and len(stages) > 1:
+        yield stages[0], next(raw)
+        for n_terms in range(1, len(stages) - 1):
+            other = rows.fit(clone(model).set_params(n_terms=n_terms), training)
+            yield other.ensemble_, other.predictions_for(X).raw
+    yield model.ensemble_, predictions.raw
+
+
+def choose_size(
+    folds: list[FoldScores], rows: TrainingRows, parts: list[tuple[Indices, Indices]]
+) -> Choice:
+    """Choose a size by the losses of the folds, as the estimators do."""
+    from laconic.estimators.choose_size import Size, choose
+
+    weights = np.ones(len(rows.y)) if rows.sample_weight is None else rows.sample_weight
+    sizes = [
+        Size(float(np.mean([one.n_conditions for one in same])), [one.losses for one in same])
+        for same in zip(*(fold.sizes for fold in folds), strict=True)
+    ]
+    return choose(sizes, [test for _, test in parts], weights)
+
+
+def fewer_terms(
+    folds: list[FoldScores],
+    rows: TrainingRows,
+    parts: list[tuple[Indices, Indices]],
+    model: RuleBoosting,
+) -> FewerTerms | None:
+    """Find a smaller number of terms than that of a model that may well be as good."""
+    n_terms = choose_size(folds, rows, parts).n_terms
+    if n_terms > MUCH_SMALLER * len(model.ensemble_):
+        return None
+    name = model.task_.deciding_metric.name
+    return FewerTerms(n_terms, float(np.mean([fold.sizes[n_terms].values[name] for fold in folds])))
+
+
+def join_folds(folds: Sequence[RowScores]) -> RowScores:
+    """Compute means of scores with their standard errors, and add up the counts of classes."""
+    from laconic.models.scores import merge_counts
+
     # A metric may not apply to all parts.
-    names = [name for name in scores[0] if all(name in each for each in scores)]
-    by_name = {name: np.array([each[name] for each in scores]) for name in names}
+    names = [name for name in folds[0].values if all(name in fold.values for fold in folds)]
+    values = {name: np.array([fold.values[name] for fold in folds]) for name in names}
     return RowScores(
-        "cross-validation",
-        len(rows.y),
-        {name: float(values.mean()) for name, values in by_name.items()},
-        {name: float(standard_errors(values)) for name, values in by_name.items()},
+        folds[0].rows,
+        sum(fold.n_rows for fold in folds),
+        {name: float(each.mean()) for name, each in values.items()},
+        {name: float(standard_errors(each)) for name, each in values.items()},
+        {name: float(np.mean([fold.constants[name] for fold in folds])) for name in names},
+        merge_counts(fold.classes for fold in folds),
     )
 
 

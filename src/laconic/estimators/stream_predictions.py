@@ -1,4 +1,4 @@
-"""Predictions for a table that is read in parts, written as they are made."""
+"""Predictions for a table that is read in parts, written or scored as they are made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from laconic._util.files import whole_file
 from laconic._util.optional import import_extra
-from laconic.candidates.distinct_rows import ReadProgress
+from laconic._util.types import Floats
+from laconic.candidates.distinct_rows import ReadProgress, Roles
 from laconic.tables.sources.sources import TableSource
 from laconic.tables.tables import as_table
 
@@ -57,6 +58,29 @@ def write_predictions(
                 writer.close()
     tell(True)
     return n_rows
+
+
+def predict_parts(
+    model: RuleModel, source: TableSource, roles: Roles
+) -> Iterator[tuple[Floats, Floats, Floats | None]]:
+    """Yield target, raw predictions and weights of the rows of each part that have a weight."""
+    ensemble, task = model.ensemble_, model.task_
+    for name in ensemble.used_features:
+        source.require(name, "feature of a term")
+    for part in source.parts([*dict.fromkeys([*roles.columns, *ensemble.used_features])]):
+        table = as_table(part)
+        counted = roles.counted(table)
+        if roles.kept == "classes":
+            labels, codes = roles.labels(table, counted)
+            numbers = task.numbers(np.array(labels, dtype=object), len(labels))[codes]
+        else:
+            numbers = task.numbers(roles.numbers(table, counted), counted.n_rows)
+        raw = ensemble.raw_predictions(table)
+        yield (
+            numbers,
+            raw if counted.is_counted is None else raw[counted.is_counted],
+            counted.weights,
+        )
 
 
 def _predicted(

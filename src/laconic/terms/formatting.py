@@ -91,6 +91,37 @@ def format_estimate(number: float, error: float) -> str:
     return f"{number:,.{n_decimals}f} ± {error:,.{n_decimals}f}"
 
 
+def format_like(number: float, text: str) -> str:
+    """Write a number with as many decimals as the first one of a text.
+
+    Examples
+    --------
+    >>> format_like(-0.00081234, "0.450 ± 0.048"), format_like(76.93, "57")
+    ('-0.001', '77')
+    """
+    decimals = text.split(" ")[0].partition(".")[2]
+    if not (decimals + "0").isdigit():
+        return format_number(number)
+    return f"{round(number, len(decimals)) + 0.0:,.{len(decimals)}f}"  # and not -0
+
+
+def format_column(numbers: Sequence[float]) -> list[str]:
+    """Write numbers with as many decimals as each other: four digits of the largest, two of all.
+
+    Examples
+    --------
+    >>> format_column([0.001401, 0.00011791, 5.334e-05]), format_column([631.94, 14.61])
+    (['0.001401', '0.000118', '0.000053'], ['631.9', '14.6'])
+    >>> format_column([1.5, 2.34e-20]), format_column([0.0])
+    (['1.5', '2.34e-20'], ['0'])
+    """
+    sizes = [math.floor(math.log10(abs(each))) for each in numbers if each and math.isfinite(each)]
+    n_decimals = max(3 - max(sizes), 1 - min(sizes), 0) if sizes else _MAX_DECIMALS + 1
+    if n_decimals > _MAX_DECIMALS or max(sizes) > 15:
+        return [*map(format_number, numbers)]
+    return [f"{each:,.{n_decimals}f}" for each in numbers]
+
+
 def aligned(lines: Iterable[str]) -> str:
     """Join lines that begin with a weight, with the weights aligned to the right.
 
@@ -129,6 +160,8 @@ def format_weight(weight: float) -> str:
     return f"{weight:+#,.4g}".removesuffix(".")
 
 
+# Numbers with more are written with exponents.
+_MAX_DECIMALS = 10
 # Beyond that the digits are of no use.
 _MAX_LOG_FACTOR = 30
 

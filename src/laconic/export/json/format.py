@@ -56,7 +56,7 @@ from laconic.terms.conditions import (
     Condition,
     Query,
 )
-from laconic.terms.record import KINDS_OF_ROWS, FitRecord, RowScores
+from laconic.terms.record import KINDS_OF_ROWS, ClassCounts, FewerTerms, FitRecord, RowScores
 from laconic.terms.rules import Term
 from laconic.terms.slopes import Slope
 
@@ -382,6 +382,24 @@ SETTINGS = Object(
     "fit. The search method 'own' is one of the user's own.",
 )
 
+_CLASS_COUNTS = Object(
+    {
+        "label": Entry(CATEGORY),
+        "n_rows": Entry(AMOUNT),
+        "n_predicted": Entry(AMOUNT, "Rows for which the class is predicted."),
+        "n_correct": Entry(AMOUNT, "Rows of the class that are predicted to be."),
+    },
+    ClassCounts,
+    "Numbers of rows; sums of weights, where rows have some.",
+)
+_FEWER_TERMS = Object(
+    {
+        "n_terms": Entry(COUNT),
+        "value": Entry(NUMBER, "Score by the metric that decides on the number of terms."),
+    },
+    FewerTerms,
+)
+
 RECORD = Object(
     {
         "target": Entry(optional(TEXT), "The column that is predicted."),
@@ -403,6 +421,23 @@ RECORD = Object(
                             Map(AMOUNT),
                             "Standard errors of the values, where these are means over the folds "
                             "of a cross-validation.",
+                        ),
+                        "constants": Entry(
+                            Map(NUMBER),
+                            "Scores without a model, on the same rows: of the best constant "
+                            "prediction for the training rows.",
+                            default={},
+                        ),
+                        "classes": Entry(
+                            Array(_CLASS_COUNTS, make=tuple),
+                            "Rows of each class, where the target has classes.",
+                            default=(),
+                        ),
+                        "fewer": Entry(
+                            optional(_FEWER_TERMS),
+                            "The fewest terms whose loss is within a standard error of that of "
+                            "the best number, if they are fewer than the model has.",
+                            default=None,
                         ),
                     },
                     RowScores,

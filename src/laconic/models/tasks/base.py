@@ -21,9 +21,10 @@ from laconic.boosting.training_data import FitTask
 from laconic.losses import HuberLoss, LogLinkLoss, Loss, known_loss
 from laconic.tables.columns import Category, Rows
 from laconic.terms.formatting import format_number
+from laconic.terms.record import ClassCounts
 
 
-def always(numbers: Floats) -> bool:
+def always(numbers: Floats, weights: Floats | None) -> bool:
     """Return True for any target."""
     return True
 
@@ -44,8 +45,8 @@ class Metric:
     is_higher_better: bool
     function: Callable[[Floats, Floats, Floats, Floats | None], float]
     """Score of a target, given its raw predictions, their means and the sample weights."""
-    is_defined: Callable[[Floats], bool] = always
-    """Whether the score is defined for a target."""
+    is_defined: Callable[[Floats, Floats | None], bool] = always
+    """Whether the score is defined for a target and sample weights, and of use."""
 
 
 class Task(ABC):
@@ -158,9 +159,20 @@ class Task(ABC):
         means = self.means(raw_predictions)
         return float(metric.function(numbers, raw_predictions, means, sample_weight))
 
-    def metrics_for(self, numbers: Floats) -> list[Metric]:
+    def metrics_for(self, numbers: Floats, weights: Floats | None = None) -> list[Metric]:
         """Return the metrics that are defined for a target."""
-        return [metric for metric in self.metrics if metric.is_defined(numbers)]
+        return [metric for metric in self.metrics if metric.is_defined(numbers, weights)]
+
+    @property
+    def deciding_metric(self) -> Metric:
+        """The score that decides on a size."""
+        return next(each for each in self.metrics if each.name == self.deciding_metrics[0])
+
+    def count_classes(
+        self, numbers: Floats, raw_predictions: Floats, weights: Floats | None
+    ) -> tuple[ClassCounts, ...]:
+        """Count the rows and the predictions of each class; empty where there are no classes."""
+        return ()
 
     @property
     @abstractmethod

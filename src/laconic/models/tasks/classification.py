@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
@@ -22,6 +22,10 @@ from laconic.losses import LogisticLoss, Loss, MultinomialLoss, known_loss
 from laconic.models.tasks.base import Metric, Task, as_1d
 from laconic.tables.columns import Rows, is_present
 from laconic.terms.formatting import class_text, format_factor, format_percent
+from laconic.terms.record import ClassCounts
+
+# A class with a smaller share of the rows is rare: accuracy hardly depends on it.
+RARE = 0.2
 
 
 def _predicted_places(raw: Floats) -> Indices:
@@ -44,11 +48,36 @@ def _log_loss(numbers: Floats, raw: Floats, means: Floats, weights: Floats | Non
     return float(log_loss(numbers, means.clip(0, 1), sample_weight=weights, labels=labels))
 
 
-def _has_both_classes(numbers: Floats) -> bool:
+def _average_precision(
+    numbers: Floats, raw: Floats, means: Floats, weights: Floats | None
+) -> float:
+    """Compute the average precision of the rarer class, which is its share without a model."""
+    if np.average(numbers > 0, weights=weights) > 0.5:
+        numbers, raw = 1.0 - numbers, -raw
+    return float(average_precision_score(numbers > 0, raw, sample_weight=weights))
+
+
+def _has_both_classes(numbers: Floats, weights: Floats | None) -> bool:
     return bool(numbers.any() and not numbers.all())
 
 
-_AREA = Metric("auc", "AUC", "AUC", True, _area, _has_both_classes)
+def _has_rare_class(numbers: Floats, weights: Floats | None) -> bool:
+    share = float(np.average(numbers > 0, weights=weights))
+    return 0.0 < min(share, 1.0 - share) < RARE
+
+
+# Of two classes.
+_RANKING = (
+    Metric("auc", "AUC", "AUC", True, _area, _has_both_classes),
+    Metric(
+        "average_precision",
+        "average precision",
+        "Average precision of the rarer class",
+        True,
+        _average_precision,
+        _has_rare_class,
+    ),
+)
 
 
 class Classification(Task):
@@ -80,7 +109,7 @@ class Classification(Task):
     holds_classes = True
     metrics: tuple[Metric, ...] = (
         Metric("accuracy", "accuracy", "Accuracy", True, _accuracy),
-        _AREA,
+        *_RANKING,
         Metric("log_loss", "log loss", "Log loss", False, _log_loss),
     )
     deciding_metrics: tuple[str, ...] = ("log_loss", "accuracy", "auc")
@@ -91,7 +120,7 @@ class Classification(Task):
         super().__init__(loss)
         self.classes = classes
         if self.outputs:
-            self.metrics = tuple(metric for metric in self.metrics if metric is not _AREA)
+            self.metrics = tuple(metric for metric in self.metrics if metric not in _RANKING)
             self.deciding_metrics = ("log_loss", "accuracy")
 
     @classmethod
@@ -166,6 +195,23 @@ class Classification(Task):
         places = _predicted_places(raw_predictions)
         predicted: Floats = self.probabilities(raw_predictions)[np.arange(len(places)), places]
         return predicted
+
+    def count_classes(
+        self, numbers: Floats, raw_predictions: Floats, weights: Floats | None
+    ) -> tuple[ClassCounts, ...]:
+        """Count the rows and the predictions of each class."""
+        labels, predicted = self.classes.tolist(), _predicted_places(raw_predictions)
+        places = numbers.astype(np.intp)
+        amounts = np.ones(len(places)) if weights is None else weights
+        counts = (
+            np.bincount(each, each_amounts, minlength=len(labels)).tolist()
+            for each, each_amounts in (
+                (places, amounts),
+                (predicted, amounts),
+                (places, amounts * (places == predicted)),
+            )
+        )
+        return tuple(map(ClassCounts, labels, *counts))
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def _mae(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) ->
     return float(mean_absolute_error(numbers, means, sample_weight=weights))
 
 
-def _is_longer_than_one(numbers: Floats) -> bool:
+def _is_longer_than_one(numbers: Floats, weights: Floats | None) -> bool:
     return len(numbers) > 1
 
 
@@ -74,12 +74,12 @@ def _of_positive_mean(
     return float(score(numbers, means.clip(least), sample_weight=weights, power=power))
 
 
-def _has_deviance(power: float, numbers: Floats) -> bool:
+def _has_deviance(power: float, numbers: Floats, weights: Floats | None) -> bool:
     return bool(numbers.min() > 0 if power >= 2 else numbers.min() >= 0)
 
 
-def _has_share(power: float, numbers: Floats) -> bool:
-    return _has_deviance(power, numbers) and bool(numbers.min() < numbers.max())
+def _has_share(power: float, numbers: Floats, weights: Floats | None) -> bool:
+    return _has_deviance(power, numbers, weights) and bool(numbers.min() < numbers.max())
 
 
 def _deviance_metrics(power: float) -> tuple[Metric, ...]:
