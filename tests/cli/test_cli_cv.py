@@ -10,7 +10,7 @@ from commands import people, pretend_terminal, refused
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from laconic import RuleBoostingClassifier, RuleBoostingClassifierCV
+from laconic import RuleBoostingClassifier, RuleBoostingClassifierCV, RuleBoostingRegressorCV
 from laconic.estimators.files import ESTIMATORS
 
 TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-terms", "2")
@@ -123,3 +123,18 @@ def test_scores_without_a_model(run, table):
     splits = StratifiedKFold(5, shuffle=True, random_state=0).split(y, y)
     expected = [max(np.mean(y[test] == "yes"), np.mean(y[test] == "no")) for _, test in splits]
     assert found["no_model"]["accuracy"] == pytest.approx(expected)
+
+
+def test_a_limit_that_may_be_too_low_is_told(run, tmp_path):
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(300, 3))
+    path = tmp_path / "sum.csv"
+    frame = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]})
+    frame.with_columns(y=frame.sum_horizontal() + generator.normal(size=300)).write_csv(path)
+    _, out, _ = run("cv", path, "--target", "y", "--n-terms", 2)
+    assert "The loss was still falling at the limit of 2 terms: more may be better." in out
+    assert "Try --n-terms 4." in out
+    model = RuleBoostingRegressorCV(2).fit(frame, pl.read_csv(path)["y"])
+    assert model.reason_.endswith("at the limit of 2 terms: more may be better.")
+    _, out, _ = run("cv", path, "--target", "y", "--n-terms", 12)
+    assert "still falling" not in out

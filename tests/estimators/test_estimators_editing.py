@@ -14,6 +14,7 @@ from laconic import (
     load_model,
     save_model,
 )
+from laconic.estimators.edit import Edit, EditReport
 from laconic.losses import SquaredLoss
 from laconic.search import SearchStatus
 
@@ -363,3 +364,14 @@ def test_an_array_has_the_names_of_the_features_of_the_model():
 def test_edits_complete_a_number_of_terms(model, data, n_terms):
     with pytest.raises(ValueError, match="n_terms must be a whole number"):
         model.edit(*data, drop=[1], n_terms=n_terms)
+
+
+def test_costs_are_written_alike_and_without_exponents():
+    values = [(8, 0.21471, 0.2152), (7, 0.21532, 0.21526), (8, 0.21532, 0.2150)]
+    edits = EditReport(tuple(Edit("", *each) for each in values))
+    lines = [line.split() for line in str(edits).splitlines()[1:]]
+    assert lines == [
+        ["8", "0.2147", "0.2152"],
+        ["7", "0.2153", "+0.00061", "0.2153", "+0.000060"],
+        ["8", "0.2153", "0.00000", "0.2150", "-0.000260"],
+    ]

@@ -7,6 +7,7 @@ from sklearn.metrics import mean_absolute_error, roc_auc_score
 
 from laconic.report.features import MAX_GROUPS, group_rows, summarize_coverage
 from laconic.report.scores import summarize_calibration, summarize_residuals
+from laconic.terms.record import FitRecord, RowScores
 
 
 def test_the_path_of_a_classifier_is_that_of_its_stages():
@@ -147,3 +148,25 @@ def test_a_baseline_must_be_a_model_for_the_same_target():
         model.report(X, y, baseline=other)
     with pytest.raises(TypeError, match=r"a fitted rule ensemble or None\. Got str"):
         model.report(X, y, baseline="greedy")
+
+
+def test_the_proof_stands_beside_scores_and_those_without_a_model():
+    model, X, y = classifier()
+    report = model.report(X, y)
+    content = report.to_dict()
+    assert content["path"]["headline"].startswith("AUC on the rows of this report: 0.")
+    assert content["path"]["headline"].endswith("(no model: 0.5000).")
+    assert content["path"]["headline"] in report.to_html()
+    assert "proven to gain most on the training rows" in report.to_html()
+    assert content["verdict"]["unseen"] is None
+
+
+def test_a_report_says_what_a_model_fails_at():
+    model, X, y = classifier()
+    swapped = np.where(y == "died", "survived", "died")
+    report = model.report(X, swapped)
+    [remark, *_] = report.to_dict()["verdict"]["remarks"]
+    assert remark.startswith("On the rows of this report the model is worse than no model: ")
+    assert "On the rows of this report the model is worse than no model: " in report.to_html()
+    model.record_ = FitRecord("y", 9, None, {}, (RowScores("test", 9, {"auc": 0.75}),))
+    assert model.report(X, y).to_dict()["verdict"]["unseen"] == "On test rows: AUC 0.75."

@@ -69,17 +69,21 @@ def cv(
     console.print(_table(labels, scores, constants, choice), "", sep="\n")
     console.print(
         f"Mean and standard error over {folds} folds of {format_count(len(rows.y), 'row')}. "
-        f"{_advice(choice)}"
+        f"{_advice(choice, model.n_terms)}"
     )
 
 
-def _advice(choice: Choice) -> str:
-    """Describe which number of terms to choose."""
+def _advice(choice: Choice, n_terms: int) -> str:
+    """Describe which number of terms to choose, of those up to a limit."""
+    from laconic.estimators.choose_size import describe_limit
+
     words = f"The mean loss is smallest with {format_count(choice.best, 'term')}"
     if choice.n_terms < choice.best:
         words += f", and within one standard error of that with {choice.n_terms}"
     if choice.n_terms == 0:
         return f"{words}. These columns do not predict the target: a constant is as good."
+    if choice.best == n_terms:
+        words += f". {describe_limit(n_terms)} Try --n-terms {2 * n_terms}"
     return f"{words}. Set the number with laconic fit --n-terms."
 
 

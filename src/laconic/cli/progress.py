@@ -66,7 +66,9 @@ class FitScreen:
             self._words = f"{self._stage}, {progress.label}"
         elif progress.proof is not None or progress.search is not None:
             self._words = progress.line
-        elif not self._is_choosing:
+        elif self._is_choosing:
+            self._words = f"choosing the number of terms: {progress.label}"
+        else:
             self._found = progress
             if not self.console.is_terminal:
                 self.console.print(visible(progress.line))

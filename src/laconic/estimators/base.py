@@ -317,12 +317,12 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if not run.settings.beats_chance:
             return {}
         n_terms = len(run.scaled.ensemble)
-        is_most = n_terms >= run.settings.max_terms
-        why = "the most that are looked for" if is_most else "as many as beat chance at first"
-        reason = f"{format_count(n_terms, 'term')}, {why}."
-        if run.is_chance:
-            reason = f"{_nth_term(n_terms + 1)} would be no better than chance."
-        return {"n_terms_": n_terms, "reason_": reason}
+        why = "as many as beat chance at first"
+        if n_terms >= run.settings.max_terms:
+            why = "the most that are looked for: more may beat chance"
+        words = f"{format_count(n_terms, 'term')}, {why}."
+        chance = f"{_nth_term(n_terms + 1)} would be no better than chance."
+        return {"n_terms_": n_terms, "reason_": chance if run.is_chance else words}
 
     def _stops(self, run: FitRun) -> tuple[str | None, str | None]:
         """Return sentences about terms without a proof, and about a limit that ended the fit."""

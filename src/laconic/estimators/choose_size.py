@@ -103,7 +103,17 @@ def _reason(choice: Choice, n_folds: int, n_terms: int) -> str:
             f"{format_count(choice.best, 'term')}"
         )
     largest = format_count(n_terms, "term")
-    return f"{choice.n_terms} of up to {largest}: chosen by {n_folds}-fold cross-validation, {why}."
+    limit = "" if choice.best < n_terms else f" {describe_limit(n_terms)}"
+    return (
+        f"{choice.n_terms} of up to {largest}: chosen by {n_folds}-fold cross-validation, {why}."
+        f"{limit}"
+    )
+
+
+def describe_limit(n_terms: int) -> str:
+    """Return a sentence about a loss that is smallest with the most terms that were tried."""
+    limit = format_count(n_terms, "term")
+    return f"The loss was still falling at the limit of {limit}: more may be better."
 
 
 def make_splits(

@@ -6,6 +6,8 @@ Alternatives: terms that are nearly as good as one of a model, in its place.
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,12 +26,15 @@ from laconic.estimators.settings import read_terms
 from laconic.models.alternatives import Alternative, Alternatives
 from laconic.search import SearchStatus
 from laconic.terms.conditions import Query
-from laconic.terms.formatting import format_count, format_number
+from laconic.terms.formatting import format_column, format_count
 from laconic.terms.rules import RuleEnsemble, Term
 from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
+
+# Differences that are due to rounding.
+_NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -63,15 +68,14 @@ class EditReport(Sequence[Edit]):
         return len(self.edits)
 
     def __str__(self) -> str:
-        lines = [("", "terms", "risk", "cost", "held out", "cost")]
-        before = None
-        for edit in self.edits:
-            costs = ("", "")
-            if before is not None:
-                costs = _cost(edit.risk - before.risk), _cost(edit.loss - before.loss)
-            numbers = format_number(edit.risk), costs[0], format_number(edit.loss), costs[1]
-            lines.append((edit.words, str(edit.n_terms), *numbers))
-            before = edit
+        risks, losses = [edit.risk for edit in self.edits], [edit.loss for edit in self.edits]
+        columns = (
+            [edit.words for edit in self.edits],
+            [str(edit.n_terms) for edit in self.edits],
+            *(format_column(risks), _costs(risks), format_column(losses), _costs(losses)),
+        )
+        head = ("", "terms", "risk", "cost", "held out", "cost")
+        lines = [head, *zip(*columns, strict=True)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
             "  ".join(
@@ -84,9 +88,15 @@ class EditReport(Sequence[Edit]):
         )
 
 
-def _cost(difference: float) -> str:
-    text = f"{difference:+.2g}"
-    return "0" if float(text) == 0.0 else text
+def _costs(values: Sequence[float]) -> list[str]:
+    """Write how much each value is above the one before."""
+    costs = [
+        0.0 if math.isclose(after, before, rel_tol=_NEGLIGIBLE) else after - before
+        for before, after in itertools.pairwise(values)
+    ]
+    texts = format_column([*map(abs, costs)], n_digits=2)
+    signs = ("-" if cost < 0 else "+" if cost > 0 else "" for cost in costs)
+    return ["", *(sign + text for sign, text in zip(signs, texts, strict=True))]
 
 
 def edited(

@@ -72,8 +72,10 @@ class FitProgress:
         term, result = self.found
         status = str(result.status)
         stop = f", stopped at the {status.replace('_', ' ')}" if status.endswith("_limit") else ""
+        # Without a weight: later terms may change it, even its sign.
+        output = self.ensemble.output_of(term)
         return (
-            f"{self.label}: {self.ensemble.term_text(term)} "
+            f"{self.label}: {f'for {output}: ' if output else ''}{self.ensemble.text(term)} "
             f"[objective {format_number(result.objective_value)}, {describe_certificate(result)}"
             f"{stop}, {format_seconds(result.seconds)}]"
         )

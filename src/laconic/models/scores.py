@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,7 +221,7 @@ def describe_unseen(model: RuleModel) -> str:
     scores = None if model.record_ is None else model.record_.unseen
     if scores is None:
         return "How well the model predicts other rows is not known."
-    metric = headline(model.task_, scores)
+    metric = headline(model.task_.metrics, scores.values)
     value = format_number(scores.values[metric.name])
     words = f"On {scores.rows_words}: {metric.label} {value}"
     if metric.name in scores.constants:
@@ -229,9 +229,9 @@ def describe_unseen(model: RuleModel) -> str:
     return f"{words}."
 
 
-def headline(task: Task, scores: RowScores) -> Metric:
-    """Return the metric that says most about scores: one that rare classes do not hide."""
-    known = [metric for metric in task.metrics if metric.name in scores.values]
+def headline(metrics: Iterable[Metric], names: Container[str]) -> Metric:
+    """Return the metric that says most, of those with a name: one that rare classes do not hide."""
+    known = [metric for metric in metrics if metric.name in names]
     return next((metric for metric in known if metric.name == "auc"), known[0])
 
 

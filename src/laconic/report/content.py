@@ -18,6 +18,7 @@ from laconic.boosting.certificate import EnsembleCertificate
 from laconic.export.json.format import CONDITION
 from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
 from laconic.models.alternatives import Alternatives
+from laconic.models.scores import ScoredRows, describe_unseen, remarks
 from laconic.models.tasks import Task
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
 from laconic.report.features import group_rows, summarize_coverage, summarize_feature
@@ -80,6 +81,7 @@ def report_content(
         "model": _describe_model(model, target_name, n_features_used=len(used)),
         "terms": terms,
         "path": score_path(predictions, target, _comparable(baseline, task), X),
+        "verdict": _judge(model, predictions, target),
         "certificates": describe_certificates(model, table),
         "whole": describe_whole(_own(certificate, model)),
         "overlap": overlap,
@@ -92,6 +94,17 @@ def report_content(
             min_rows=1 if len(sample) else MIN_GROUP_ROWS,
             n_classes=len(task.outputs),
         ),
+    }
+
+
+def _judge(model: RuleModel, predictions: Predictions, target: Floats) -> dict[str, Any]:
+    """Describe what the model fails at on these rows, and its scores on rows it has not seen."""
+    rows = ScoredRows(predictions.task, target, predictions.raw, None, predictions.n_rows)
+    scores = rows.scores("the rows of this report", rows.best_constant)
+    is_known = model.record_ is not None and model.record_.unseen is not None
+    return {
+        "remarks": [*map(plain_text, remarks(model, scores))],
+        "unseen": describe_unseen(model) if is_known else None,
     }
 
 

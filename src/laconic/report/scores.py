@@ -11,8 +11,10 @@ from sklearn.metrics import brier_score_loss, confusion_matrix
 from laconic._util.types import Bools, Floats, Indices
 from laconic.losses import optimal_constants
 from laconic.models import Predictions, RuleModel
+from laconic.models.scores import headline
 from laconic.models.tasks import Metric
 from laconic.report.features import histogram
+from laconic.terms.formatting import format_like, format_number
 
 _BASELINES = {"greedy": "greedy search", "beam": "beam search"}
 
@@ -35,7 +37,11 @@ def score_path(
     others = None
     if baseline is not None:
         others = _staged_scores(baseline.predictions_for(X), target, metrics)
+    first = headline(metrics, scores)
+    value, without = format_number(scores[first.name][-1]), task.score(first, target, constant)
     return {
+        "headline": f"{first.title} on the rows of this report: {value} (no model: "
+        f"{format_like(without, value)}).",
         "sizes": list(range(len(n_conditions))),
         "n_conditions": np.cumsum(n_conditions).tolist(),
         "baseline": None if baseline is None else _baseline_words(baseline),

@@ -105,8 +105,8 @@ def format_like(number: float, text: str) -> str:
     return f"{round(number, len(decimals)) + 0.0:,.{len(decimals)}f}"  # and not -0
 
 
-def format_column(numbers: Sequence[float]) -> list[str]:
-    """Write numbers with as many decimals as each other: four digits of the largest, two of all.
+def format_column(numbers: Sequence[float], n_digits: int = 4) -> list[str]:
+    """Write numbers with as many decimals as each other: `n_digits` of the largest, two of all.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def format_column(numbers: Sequence[float]) -> list[str]:
     (['1.5', '2.34e-20'], ['0'])
     """
     sizes = [math.floor(math.log10(abs(each))) for each in numbers if each and math.isfinite(each)]
-    n_decimals = max(3 - max(sizes), 1 - min(sizes), 0) if sizes else _MAX_DECIMALS + 1
+    n_decimals = max(n_digits - 1 - max(sizes), 1 - min(sizes), 0) if sizes else _MAX_DECIMALS + 1
     if n_decimals > _MAX_DECIMALS or max(sizes) > 15:
         return [*map(format_number, numbers)]
     return [f"{each:,.{n_decimals}f}" for each in numbers]

@@ -78,8 +78,8 @@ class RowScores:
 
     @property
     def rows_words(self) -> str:
-        """Words for the rows."""
-        return KINDS_OF_ROWS[self.rows]
+        """Words for the rows; those of no kind are given in words."""
+        return KINDS_OF_ROWS.get(self.rows, self.rows)
 
 
 @dataclass(frozen=True)
