@@ -168,8 +168,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         y : array-like of shape (n_rows,), or str
             The target; its column, where the table is read in parts.
         sample_weight : array-like of shape (n_rows,), or str, default=None
-            Weights, not negative. A weight of two is the same as the row twice, of zero as without
-            it.
+            How many times each row counts. Their sum is a number of rows: penalties leave almost no
+            model if it is 1, and have no effect if it is huge. Weights of mean 1 avoid both.
         exposure : array-like of shape (n_rows,), or str, default=None
             Exposure of each row, such as years or policies; positive, for losses with a logarithmic
             link. The model is that of the rates, y / exposure, with weights times

@@ -18,7 +18,13 @@ from laconic.boosting import Settings, TrainingData, counted
 from laconic.boosting.refit import ensemble_weights
 from laconic.estimators.read_training_data import read_stream
 from laconic.estimators.settings import read_settings, with_terms
-from laconic.estimators.weights import as_rates, check_any, checked_weights, class_factors
+from laconic.estimators.weights import (
+    as_rates,
+    check_any,
+    checked_weights,
+    class_factors,
+    warn_about_scale,
+)
 from laconic.losses import get_loss
 from laconic.models.rule_model import checked_table
 from laconic.models.tasks import Task
@@ -56,13 +62,26 @@ def read_inputs(
         data = make_data(task, X, table, target, weights, exposure, settings.class_weight)
     if is_fitted:
         estimator.task_.check_same(data.task)
-    elif settings.conditions is None and not is_source(X):
-        warn_about_columns(data.table, data.counted_target, data.counted)
+    elif settings.conditions is None:
+        _warn_about_inputs(data, settings, is_in_parts=is_source(X), has_rates=exposure is not None)
     settings = with_terms(estimator, settings, data)
     known = [rule.weight for rule in settings.initial_terms if rule.weight is not None]
     if is_fitted:
         known += _weights_of(estimator)
     return data.scaled(known), settings
+
+
+def _warn_about_inputs(
+    data: TrainingData, settings: Settings, *, is_in_parts: bool, has_rates: bool
+) -> None:
+    """Warn about columns and weights that are likely to spoil a model."""
+    # Points at the line that called fit.
+    stacklevel = 5
+    if not is_in_parts:
+        warn_about_columns(data.table, data.counted_target, data.counted, stacklevel)
+    # A penalty that is given is meant for the weights; those of rates have the scale of exposures.
+    if data.weights is not None and settings.l2_regularization == "auto" and not has_rates:
+        warn_about_scale(data.weights, stacklevel)
 
 
 def validated(

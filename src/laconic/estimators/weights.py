@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,10 @@ from laconic._util.types import Floats
 from laconic._util.words import listed_names
 from laconic.losses import Loss, known_loss
 from laconic.models.tasks import Task
+
+# Weights that add up to a smaller share of the number of rows, with none of one or more, are meant
+# as shares. Weights that fade out with time are at most one for the newest rows.
+_MIN_SHARE_OF_ROWS = 0.1
 
 
 def class_factors(
@@ -98,6 +103,22 @@ def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | No
         sample_weight, np.empty((n_rows, 0)), ensure_non_negative=True
     )
     return weights
+
+
+def warn_about_scale(weights: Floats, stacklevel: int) -> None:
+    """Warn about weights that count each row as a small part of one, such as shares of one."""
+    counted = weights[weights > 0]
+    total = float(counted.sum())
+    if not len(counted) or counted.max() >= 1 or total >= _MIN_SHARE_OF_ROWS * len(counted):
+        return
+    warnings.warn(
+        f"The weights of the rows add up to only {total:.3g}. A weight says how many times a row "
+        "counts, and l2_regularization='auto' has the effect of 10 rows, so that little is left "
+        "of a model. If only the proportions of the weights matter, multiply 'sample_weight' or "
+        "'class_weight' by the number of rows divided by this sum.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def _refuse_masked(values: ArrayLike, name: str) -> None:
