@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic.tables.columns import NumericColumn
-from laconic.terms.conditions import Condition, all_of
+from laconic.terms.conditions import Condition, Query, all_of
 from laconic.terms.formatting import (
+    FOR_PEOPLE,
     exact_number,
     format_conditions,
     format_estimate,
@@ -13,7 +14,10 @@ from laconic.terms.formatting import (
     format_percent,
     format_weight,
     intervals,
+    value_text,
 )
+from laconic.terms.parsing import parse_query
+from laconic.terms.rules import Rule, RuleEnsemble
 
 
 @pytest.mark.parametrize(
@@ -138,3 +142,27 @@ def test_conditions_put_for_people_hold_for_the_same_values(conditions):
     put = [p for pair in intervals(given, KINDS) for p in pair if p is not None]
     exact, people = (all_of((p.covered_in(column) for p in ps), 11) for ps in (given, put))
     assert (exact == people).all()
+
+
+@pytest.mark.parametrize("relation", ["in", "not in"])
+def test_long_sets_and_values_are_cut_for_people(relation):
+    towns = tuple(f"Town {number:03}" for number in range(500))
+    condition = Condition("city", relation, towns)
+    [text] = format_conditions([condition], notation=FOR_PEOPLE)
+    shown = ", ".join(f"'{town}'" for town in towns[:6])
+    assert text == f"city {relation} {{{shown}, … 494 more}}"
+    assert value_text(towns) == f"{', '.join(towns[:8])} or 492 more"
+    rule = Rule(Query((condition,)), 1.0)
+    ensemble = RuleEnsemble((rule,))
+    for written in (ensemble.text(rule), str(ensemble), ensemble.to_markdown()):
+        assert "… 494 more}" in written
+        assert max(map(len, written.splitlines())) < 150
+    assert r"… 494 more\}" in ensemble.to_latex()
+    assert parse_query(str(rule.query), ["city"]) == rule.query
+    with pytest.raises(ValueError, match=r"This set is cut\. Write all of its values"):
+        parse_query(text, ["city"])
+    long = "x" * 500
+    [text] = format_conditions([Condition("a", "==", long)], notation=FOR_PEOPLE)
+    assert text == f"a == '{'x' * 39}…'"
+    assert value_text(long) == f"{'x' * 39}…"
+    assert str(Condition("a", "==", long)) == f"a == {long}"

@@ -216,7 +216,7 @@ class RowExplanation:
         """Write the value of the row, in few digits where the conditions still hold."""
         value = self.values[condition.feature]
         if not isinstance(value, float) or value.is_integer() or isinstance(condition.value, tuple):
-            return "missing" if value is None else format_value(value)
+            return "missing" if value is None else format_value(value, is_cut=True)
         rounded = float(f"{value:.{DIGITS}g}")
         column = NumericColumn(condition.feature, np.array([rounded]))
         is_true = all(each.covered_in(column).all() for each in (lower, condition) if each)

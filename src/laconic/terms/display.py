@@ -52,6 +52,7 @@ _LATEX = Notation(
         "not in": r"$\notin$",
     },
     r"$\neg$ ",
+    is_cut=True,
 )
 
 _CELL = "padding: 0.2em 0.6em; vertical-align: middle"

@@ -6,6 +6,7 @@ Conditions are merged where one condition covers the same values of a feature as
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import re
 import unicodedata
@@ -43,6 +44,8 @@ _KEYWORDS = re.compile(
     rf"|^per\s+{SLOPE_STEP}\s"
     rf"|^[+\-−.\d]\S*\s+(?:if|for|always|per\s+{SLOPE_STEP})(?:\s|$)"
 )
+# Of texts for people: longer values are cut, and further values of a set are counted.
+_MAX_VALUE_WIDTH, _MAX_SET_WIDTH = 40, 80
 _DATE_LIKE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -232,6 +235,16 @@ def plain_text(text: str) -> str:
     return visible(text)
 
 
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_VALUE_WIDTH else f"{text[: _MAX_VALUE_WIDTH - 1]}…"
+
+
+def _n_shown(texts: Sequence[str]) -> int:
+    """Return how many values of a set are shown to people."""
+    widths = itertools.accumulate(len(text) + 2 for text in texts)
+    return max(1, sum(width <= _MAX_SET_WIDTH for width in widths))
+
+
 def value_text(value: Value) -> str:
     """Write a category, a threshold or a set as people read it.
 
@@ -239,11 +252,14 @@ def value_text(value: Value) -> str:
     --------
     >>> value_text(True), value_text(81.70), value_text("first class"), value_text(("N", "NE"))
     ('true', '81.7', 'first class', 'N or NE')
+    >>> value_text(tuple(range(10_000, 10_050)))[60:]
+    '8, 10009, 10010 or 39 more'
     """
     if isinstance(value, tuple):
-        return listed([*map(value_text, value)], word="or")
+        texts = [*map(value_text, value)]
+        return listed(texts, _n_shown(texts), word="or")
     if isinstance(value, str):
-        return plain_text(value)
+        return plain_text(_cut(value))
     if isinstance(value, MOMENTS):
         return time_text(value)
     if isinstance(value, bool):
@@ -261,7 +277,7 @@ def class_text(label: Category) -> str:
     """
     if _reads_as_number(str(label)):
         return f"class {label if isinstance(label, str) else exact_number(label)}"
-    return value_text(label)
+    return plain_text(label) if isinstance(label, str) else value_text(label)
 
 
 def format_name(name: str) -> str:
@@ -282,8 +298,10 @@ def format_name(name: str) -> str:
     return name if is_plain else repr(name)
 
 
-def format_value(value: Value | None) -> str:
+def format_value(value: Value | None, *, is_cut: bool = False) -> str:
     """Write a threshold, a value or a set, text in quotes where it could be read as another type.
+
+    If it `is_cut`, long texts and sets are cut, so that they cannot be parsed again.
 
     Examples
     --------
@@ -291,12 +309,18 @@ def format_value(value: Value | None) -> str:
     30 x '30' True
     >>> print(format_value(("N", "NE")), format_value("2024-03-01"))
     {N, NE} '2024-03-01'
+    >>> print(format_value(tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZabcde"), is_cut=True)[60:])
+     U, V, W, X, Y, Z, … 5 more}
     """
     if isinstance(value, tuple):
-        return "{" + ", ".join(map(format_value, value)) + "}"
+        texts = [format_value(each, is_cut=is_cut) for each in value]
+        n_shown = _n_shown(texts) if is_cut else len(texts)
+        hidden = [f"… {len(texts) - n_shown} more"] if n_shown < len(texts) else []
+        return "{" + ", ".join([*texts[:n_shown], *hidden]) + "}"
     if isinstance(value, MOMENTS):
         return time_text(value)
     if isinstance(value, str):
+        value = _cut(value) if is_cut else value
         is_plain = (
             value not in ("", "True", "False")
             and all(map(_is_plain_character, value))
@@ -343,9 +367,12 @@ class Notation:
     relations: Mapping[str, str] = field(default_factory=dict)
     """Symbols of relations that are not written as they are."""
     negation: str = "not "
+    is_cut: bool = False
+    """Whether long values and sets are cut."""
 
 
 PLAIN_TEXT = Notation()
+FOR_PEOPLE = Notation(is_cut=True)
 
 
 def format_conditions(
@@ -375,8 +402,8 @@ def format_condition(
     if kinds.get(condition.feature) == "boolean" and isinstance(value, bool):
         return name if value else f"{notation.negation}{name}"
     relation = notation.relations.get(condition.relation, condition.relation)
-    text = "" if value is None else f" {notation.escape(format_value(value))}"
-    return f"{name} {relation}{text}"
+    shown = "" if value is None else f" {format_value(value, is_cut=notation.is_cut)}"
+    return f"{name} {relation}{notation.escape(shown)}"
 
 
 def _as_shown(condition: Condition, kinds: Mapping[str, FeatureKind]) -> list[Condition]:

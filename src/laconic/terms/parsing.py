@@ -214,6 +214,8 @@ class Parser:
         word = self.text[self.place : end.start() if end else None].strip()
         if not word:
             raise self.error("Expected a value")
+        if word.startswith("…"):
+            raise self.error("This set is cut. Write all of its values, as str(query) does")
         self.place += len(word)
         if feature.is_text is not True and NUMBER.fullmatch(word):
             return _exact_number(word)

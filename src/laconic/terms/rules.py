@@ -38,6 +38,7 @@ from laconic.tables.times import MOMENTS
 from laconic.terms.conditions import Condition, Query, all_of, finite_float, set_checked_tuple
 from laconic.terms.display import rules_frame, rules_html, rules_latex, rules_markdown
 from laconic.terms.formatting import (
+    FOR_PEOPLE,
     INTERCEPT,
     aligned,
     format_conditions,
@@ -457,6 +458,9 @@ class RuleEnsemble(Sequence[Term]):
     def condition_texts(self, query: Query) -> list[str]:
         """Write the conditions of a query for people, in the values that the features hold.
 
+        Of sets that are long, the first values are written, and the others counted; ``str(query)``
+        writes all of them.
+
         Parameters
         ----------
         query : Query
@@ -474,7 +478,8 @@ class RuleEnsemble(Sequence[Term]):
         >>> ensemble.condition_texts(seven), ensemble.condition_texts(unpaid)
         (['rooms == 7'], ['not paid'])
         """
-        return format_conditions(query.conditions, self.feature_kinds) or [str(query)]
+        kinds = self.feature_kinds
+        return format_conditions(query.conditions, kinds, FOR_PEOPLE) or [str(query)]
 
     def text(self, term: Query | Term) -> str:
         """Write a query, or a term without its weight, for people; see `condition_texts`.
