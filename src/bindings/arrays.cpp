@@ -85,7 +85,7 @@ void add_refitted_terms(Problem& problem, const DoubleVector& hessians, const Gi
     require_length(cells, "cells", n_rows);
     if (projections.shape(1) != n_rows || excluded.shape(1) != n_rows)
         throw nb::value_error("projections and excluded sets must have a column per row.");
-    const nb::gil_scoped_release no_gil;
+    const NoGil no_gil;
     add_projections(problem, projections);
     add_cells(problem, hessians, cells);
     add_excluded(problem, excluded);

@@ -12,9 +12,8 @@
 #include <tuple>
 #include <vector>
 
+#include "bindings/gil.hpp"
 #include "librulesearch/problem/problem.hpp"
-
-namespace nb = nanobind;
 
 using BoolMatrix = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BoolVector = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -36,7 +35,7 @@ template <typename Value, typename Fill>
 nb::ndarray<nb::numpy, Value, nb::ndim<1>> make_array(std::size_t size, Fill&& fill) {
     auto data = std::make_unique_for_overwrite<Value[]>(size);
     {
-        const nb::gil_scoped_release no_gil;
+        const NoGil no_gil;
         fill(data.get());
     }
     const nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<Value*>(p); });
@@ -52,7 +51,7 @@ inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
     require_length(gradients, "gradients", n_rows);
     require_length(hessians, "hessians", n_rows);
     require_length(coverage, "coverage", n_rows);
-    const nb::gil_scoped_release no_gil;
+    const NoGil no_gil;
     rulesearch::Problem problem{
         extents, std::vector<rulesearch::Statistics>(extents.n_distinct_rows()), l2_regularization};
     for (std::size_t row = 0; row < n_rows; ++row)

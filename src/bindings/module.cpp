@@ -45,13 +45,14 @@ class PythonInterrupt {
         : should_stop_(std::move(should_stop)) {}
 
     bool operator()(const Progress& progress) {
-        const nb::gil_scoped_acquire gil;
+        const WithGil gil;
         try {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (!should_stop_) return false;
             return nb::cast<bool>((*should_stop_)(progress.value, progress.bound, progress.n_nodes,
                                                   progress.n_open, progress.is_depth_first));
         } catch (...) {
+            if (interpreter_exit::leaves_this_thread()) interpreter_exit::wait_for_end();
             failure_ = std::current_exception();
             return true;
         }
@@ -86,7 +87,7 @@ template <typename Search>
 Result run(PythonInterrupt& interrupt, Search&& search) {
     Result result;
     {
-        const nb::gil_scoped_release no_gil;
+        const NoGil no_gil;
         result = search();
     }
     interrupt.rethrow();
@@ -155,12 +156,20 @@ NB_MODULE(_core, m) {
     m.def("instruction_sets", &instruction_sets,
           "Instruction sets that this processor has, the best one last.");
 
+#ifdef NDEBUG
+    // Instances refer to no Python objects, so they are in no cycles that have to be found. Those
+    // that are left at exit belong to frames that Python does not clear: those of daemon threads.
+    nb::set_leak_warnings(false);
+#endif
+    nb::module_::import_("atexit").attr("register")(
+        nb::cpp_function(&interpreter_exit::begin_exit));
+
     nb::class_<Extents>(m, "Extents", nb::is_weak_referenceable(),
                         "Extents of conditions over the distinct rows of a table.")
         .def(
             "__init__",
             [](Extents* self, const BoolMatrix& extents) {
-                const nb::gil_scoped_release no_gil;
+                const NoGil no_gil;
                 new (self) Extents(make_extents(extents));
             },
             "extents"_a.noconvert())
@@ -179,7 +188,7 @@ NB_MODULE(_core, m) {
         .def(
             "table_work",
             [](const Extents& self, std::size_t max_conditions, std::size_t n_components) {
-                const nb::gil_scoped_release no_gil;
+                const NoGil no_gil;
                 return tables::work(self, max_conditions, n_components);
             },
             "max_conditions"_a, "n_components"_a = 0,
@@ -194,11 +203,11 @@ NB_MODULE(_core, m) {
             "add",
             [](ExtentsBuilder& self, const BoolVector& covered) {
                 require_length(covered, "covered", self.n_rows());
-                const nb::gil_scoped_release no_gil;
+                const NoGil no_gil;
                 self.add(truth_bytes(covered.data()));
             },
             "covered"_a.noconvert(), "Add the next condition, given the rows it covers.")
-        .def("build", &ExtentsBuilder::build, nb::call_guard<nb::gil_scoped_release>(),
+        .def("build", &ExtentsBuilder::build, nb::call_guard<NoGil>(),
              "Hand over what was added; the builder is empty afterwards.");
 
     m.def(
@@ -220,7 +229,7 @@ NB_MODULE(_core, m) {
         "sum_covered",
         [](const BoolVector& covered, const DoubleVector& values) {
             require_length(values, "values", covered.shape(0));
-            const nb::gil_scoped_release no_gil;
+            const NoGil no_gil;
             return sum_covered(truth_bytes(covered.data()), values.data(), values.shape(0));
         },
         "covered"_a.noconvert(), "values"_a.noconvert(), "Sum of the values of covered rows.");
