@@ -24,6 +24,26 @@ CLANG_FORMAT = "clang-format==23.1.3"
 CODESPELL = "codespell==2.4.3"
 MYPY = "mypy==2.4.1"
 NANOBIND = "nanobind==3.1.0"  # the version that generated the committed stub
+ZIZMOR = "zizmor==1.32.0"
+REPO_REVIEW = "sp-repo-review[cli]==2026.8.14"
+
+# Releases about half way between the oldest supported ones and those of today.
+MIDDLE = (
+    *("numpy==2.2.*", "scipy==1.14.*", "scikit-learn==1.7.*", "narwhals==1.48.*"),
+    *("pandas==2.3.*", "polars==1.32.*", "pyarrow==20.*", "duckdb==1.3.*", "cyclopts==3.20.*"),
+    *("dask[dataframe]==2025.7.*", "distributed==2025.7.*"),
+)
+# Old releases warn about newer versions of their own dependencies.
+OLD_RELEASES = ("-W", "ignore::DeprecationWarning")
+
+
+def oldest() -> list[str]:
+    """Return the oldest releases that the package claims to work with."""
+    extras = PROJECT["optional-dependencies"]
+    used = ("cli", "dask", "databases", "excel", "large", "onnx", "plot", "report", "shap", "sql")
+    required = {*PROJECT["dependencies"]}.union(*(extras[name] for name in (*used, "test")))
+    # Requirements without a lower bound are this package itself, with other extras.
+    return sorted(line.replace(">=", "==") for line in required if ">=" in line)
 
 
 def install(session: nox.Session, *requirements: str) -> None:
@@ -52,6 +72,14 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session
+def repository(session: nox.Session) -> None:
+    """Audit the workflows, and review how the repository is set up."""
+    install(session, ZIZMOR, REPO_REVIEW)
+    session.run("zizmor", "--offline", ".github")
+    session.run("sp-repo-review", ".")
+
+
+@nox.session
 def types(session: nox.Session) -> None:
     """Check the types of the package."""
     # The committed stub describes the extension, so nothing has to be compiled.
@@ -71,14 +99,15 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def tests_oldest(session: nox.Session) -> None:
     """Test with the oldest releases that the package claims to work with."""
-    extras = PROJECT["optional-dependencies"]
-    # Without shap, which needs a newer NumPy.
-    used = ("cli", "dask", "databases", "excel", "large", "onnx", "plot", "report", "sql", "test")
-    required = {*PROJECT["dependencies"]}.union(*(extras[name] for name in used))
-    # Requirements without a lower bound are this package itself, with other extras.
-    session.install(".", *sorted(line.replace(">=", "==") for line in required if ">=" in line))
-    # Old releases warn about newer versions of their own dependencies.
-    session.run("pytest", "-W", "ignore::DeprecationWarning", *session.posargs)
+    session.install(".", *oldest())
+    session.run("pytest", *OLD_RELEASES, *session.posargs)
+
+
+@nox.session
+def tests_middle(session: nox.Session) -> None:
+    """Test with releases that are neither the oldest nor the newest."""
+    session.install(".[test]", *MIDDLE)
+    session.run("pytest", *OLD_RELEASES, *session.posargs)
 
 
 @nox.session
@@ -136,21 +165,41 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """Build a wheel from the source distribution; test it in an environment without a compiler."""
+    """Build a wheel from the source distribution; try it with old and new dependencies.
+
+    The environments are empty, have no compiler, and install nothing that needs one.
+    """
     session.install("build", "twine")
     folder = Path(session.create_tmp()) / "dist"
     shutil.rmtree(folder, ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(folder), str(ROOT))
     session.run("twine", "check", "--strict", *map(str, folder.iterdir()))
     (built,) = folder.glob("*.whl")
-    environment = folder.parent / "environment"
+    for name, releases in {"newest": [], "oldest": oldest()}.items():
+        _try_wheel(session, built, folder.parent / name, releases)
+
+
+SMOKE_TESTS = ("tests/test_package.py", "tests/search/test_search.py", "tests/cli/test_cli.py")
+
+
+def _try_wheel(session: nox.Session, wheel: Path, environment: Path, releases: list[str]) -> None:
+    """Install a wheel, run its demo, and test it."""
     session.run("python", "-m", "venv", "--clear", str(environment))
     programs = environment / ("Scripts" if sys.platform == "win32" else "bin")
     python = str(programs / "python")
     alone = {"PATH": str(programs), "CC": None, "CXX": None}  # hide any compiler
     run = partial(session.run, external=True, env=alone)
-    run(python, "-m", "pip", "install", "--only-binary=laconic", f"{built}[test]")
-    run(python, "-m", "pytest", *session.posargs)
+    install = ("-m", "pip", "install", "--only-binary=:all:")
+    run(python, *install, f"{wheel}[cli]", *(line for line in releases if _is_of_demo(line)))
+    with session.chdir(environment):
+        run(str(programs / "laconic"), "demo")
+    run(python, *install, f"{wheel}[test]", *releases)
+    run(python, "-m", "pytest", *OLD_RELEASES, *(session.posargs or SMOKE_TESTS))
+
+
+def _is_of_demo(requirement: str) -> bool:
+    needed = (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"])
+    return requirement.replace("==", ">=") in needed
 
 
 @nox.session

@@ -71,7 +71,7 @@ def test_bad_tables_and_targets(task, X, y, error, match):
         (["a", "b", None], "Input y contains None at row 2, but every row needs a class"),
         ([None, "b", "a"], "Input y contains None at row 0"),
         (pl.Series(["a", None, "b"]), "Input y contains None at row 1"),
-        (pd.Series(["a", None, "b"]), "Input y contains NaN at row 1, but every row needs"),
+        (pd.Series(["a", None, "b"]), "Input y contains (NaN|None) at row 1, but every row needs"),
         (pd.Series(["a", None, "b"], dtype="category"), "Input y contains NaN at row 1"),
         (pd.Series(["a", "b", None], dtype="string"), "Input y contains NaN at row 2"),
         (np.array(["a", np.nan, "b"], dtype=object), "Input y contains NaN at row 1"),

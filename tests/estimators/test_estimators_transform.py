@@ -86,7 +86,8 @@ def test_frames_keep_the_index():
 def test_no_columns_without_rules(output):
     X = np.arange(4.0).reshape(-1, 1)
     model = RuleBoostingRegressor().set_output(transform=output).fit(X, [3, 3, 3, 3])
-    assert model.transform(X).shape == (4, 0)
+    # Frames without columns had no rows in polars before 1.36.
+    assert model.transform(X).shape in ([(0, 0), (4, 0)] if output == "polars" else [(4, 0)])
     assert model.get_feature_names_out().tolist() == []
 
 
@@ -181,9 +182,11 @@ def test_beside_other_columns(output):
     rules = together.named_transformers_["rules"].get_feature_names_out()
     expected = [*(f"rules__{name}" for name in rules), "kept__member"]
     assert list(frame.columns) == expected
-    union = FeatureUnion(
-        [("few", RuleBoostingRegressor(1)), ("cv", RuleBoostingRegressorCV(3))]
-    ).set_output(transform=output)
+    # Releases of scikit-learn before 1.7 join frames of polars only if their names differ.
+    only_age = ColumnTransformer([("age", "passthrough", ["age"])], verbose_feature_names_out=False)
+    few = make_pipeline(only_age, RuleBoostingRegressor(1))
+    union = FeatureUnion([("few", few), ("cv", RuleBoostingRegressorCV(3))])
+    union.set_output(transform=output)
     frame = union.fit_transform(table, score)
     assert list(frame.columns) == union.get_feature_names_out().tolist()
     assert frame.shape[1] == 1 + union.transformer_list[1][1].n_terms_

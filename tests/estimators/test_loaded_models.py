@@ -242,7 +242,8 @@ def public_members(kind):
 
 def test_every_public_method_is_compared():
     members = set().union(*map(public_members, ESTIMATORS))
-    assert members == {*USES}
+    # Releases of scikit-learn before 1.9 have no callbacks.
+    assert members | {"set_callbacks"} == {*USES}
 
 
 @cache

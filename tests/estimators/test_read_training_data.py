@@ -280,7 +280,7 @@ def test_long_tables_keep_all_rows_for_slopes():
     [slope] = long.ensemble_
     values = slope.values(x[:, np.newaxis])
     design = np.column_stack([values, np.ones(len(x))])
-    expected, _ = np.linalg.lstsq(design, y)[0]
+    expected, _ = np.linalg.lstsq(design, y, rcond=None)[0]
     assert slope.weight == pytest.approx(expected, rel=0.01)
 
 

@@ -42,5 +42,11 @@ def people(n_rows=80, seed=0):
     )
 
 
+def write_with_commas(frame, path, separator):
+    """Write a text file in which commas are decimal signs."""
+    floats = pl.selectors.float().cast(pl.String).str.replace(".", ",", literal=True)
+    frame.with_columns(floats).write_csv(path, separator=separator)
+
+
 def fit_client(table, *options):
     return ["fit", table, "--target", "client", "--drop", "spent", "weight", *options]

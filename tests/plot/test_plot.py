@@ -228,7 +228,8 @@ class TestRuleBoxes:
             for cell, index in zip(display.steps, position, strict=True):
                 middle = (cell.edges[index] + cell.edges[index + 1]) / 2
                 values[cell.name] = cell.categories[index] if cell.categories else middle
-            expected = mean_prediction(classifier, X.astype({"age": float, "plan": str}), **values)
+            plain = X.astype({"age": float, "plan": object})
+            expected = mean_prediction(classifier, plain, **values)
             assert display.predictions[position] == pytest.approx(expected)
         assert "log odds of yes" in texts_inside(display)
 

@@ -102,6 +102,8 @@ def test_parts_are_looked_at_on_workers_and_merged_there(dask_client):
     assert all(look.n_rows == 700 for look in seen)
 
 
+# Other tests have a cluster, and some releases warn if it is not used.
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")
 def test_a_data_frame_of_files_is_read_on_threads_without_a_cluster(tmp_path):
     frame = make_frame().drop(columns=["weight", "class"])
     for number in range(3):

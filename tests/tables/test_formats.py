@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from commands import fit_client, people, refused
+from commands import fit_client, people, refused, write_with_commas
 
 from laconic import load_model
 from laconic.tables.text_files.formats import read_cells
@@ -15,7 +15,8 @@ def test_separators_and_decimal_signs_are_found_out(
     run, model, tmp_path, suffix, separator, decimal
 ):
     path = tmp_path / f"other{suffix}"
-    people().write_csv(path, separator=separator, decimal_comma=decimal == ",")
+    write = write_with_commas if decimal == "," else pl.DataFrame.write_csv
+    write(people(), path, separator=separator)
     assert run(*fit_client(path, "--output", tmp_path / "other.json", "--quiet")) == (0, "", "")
     loaded = load_model(tmp_path / "other.json")
     assert loaded.ensemble_ == load_model(model).ensemble_
@@ -27,7 +28,7 @@ def test_separators_and_decimal_signs_are_found_out(
 
 def test_what_was_found_out_is_told(run, tmp_path):
     path = tmp_path / "other.csv"
-    people().write_csv(path, separator=";", decimal_comma=True)
+    write_with_commas(people(), path, ";")
     err = run(*fit_client(path))[2]
     assert err == (
         f"note: the table {str(path)!r} has cells separated by semicolons. --separator decides "
@@ -67,7 +68,7 @@ def test_one_row_is_read_as_the_training_file_was(run, tmp_path):
 
 @pytest.mark.parametrize("command", ["predict", "explain"])
 def test_other_commands_take_the_options(run, model, tmp_path, command):
-    people().write_csv(tmp_path / "other.csv", separator=";", decimal_comma=True)
+    write_with_commas(people(), tmp_path / "other.csv", ";")
     people().write_csv(tmp_path / "same.csv")
     given = run(command, model, tmp_path / "other.csv", "--separator", ";", "--decimal", ",")
     assert given == run(command, model, tmp_path / "same.csv")

@@ -3,6 +3,7 @@
 import gzip
 
 import polars as pl
+import pyarrow as pa
 import pytest
 from commands import people
 
@@ -19,16 +20,22 @@ def in_members(content):
     return b"".join(gzip.compress(part) for part in [*parts, b""])
 
 
+def write_huge_numbers(path):
+    frame = pl.DataFrame({"x": [1] * 100_000}, schema={"x": pl.Int128})
+    try:
+        frame.write_parquet(path)
+    except pl.exceptions.ComputeError:
+        pytest.skip("this polars writes no such numbers")
+
+
 WRITERS = {
     "table.csv.gz": lambda path: path.write_bytes(gzip.compress(TEXT)),
     "members.csv.gz": lambda path: path.write_bytes(in_members(TEXT)),
-    "table.csv.zst": lambda path: FRAME.write_csv(path, compression="zstd"),
-    "table.jsonl.gz": lambda path: FRAME.write_ndjson(path, compression="gzip"),
+    "table.csv.zst": lambda path: path.write_bytes(pa.compress(TEXT, "zstd", asbytes=True)),
+    "table.jsonl.gz": lambda path: path.write_bytes(gzip.compress(FRAME.write_ndjson().encode())),
     "table.parquet": lambda path: FRAME.write_parquet(path),
     "same.parquet": lambda path: pl.DataFrame({"x": [1] * 100_000}).write_parquet(path),
-    "huge.parquet": lambda path: pl.DataFrame(
-        {"x": [1] * 100_000}, schema={"x": pl.Int128}
-    ).write_parquet(path),
+    "huge.parquet": lambda path: write_huge_numbers(path),
     "table.feather": lambda path: FRAME.write_ipc(path, compression="zstd"),
 }
 

@@ -191,7 +191,9 @@ def test_intervals_of_databases_are_durations():
     [part] = [pl.DataFrame(part) for part in source.parts(["span"])]
     known = [timedelta(microseconds=x) if x <= 3 else timedelta(days=30) for x in range(9)]
     assert part["span"].to_list() == known
-    source = scan(duckdb.sql("SELECT x % 2 AS y, to_months(x) AS span FROM range(9) AS r(x)"))
+    source = scan(
+        duckdb.sql("SELECT x % 2 AS y, to_months(x::INTEGER) AS span FROM range(9) AS r(x)")
+    )
     with pytest.raises(ValueError, match=r"Column 'span' must hold durations in days and less\."):
         RuleBoostingClassifier(slopes=False).fit(source, "y")
 

@@ -298,6 +298,8 @@ class TestRejected:
         whole = as_table(np.ma.array([[1], [2]]))
         np.testing.assert_array_equal(whole.column("x0").values, [1.0, 2.0])
 
+    # By pandas 2.2 when it converts infinity to a nullable type.
+    @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
     @pytest.mark.parametrize("infinity", [np.inf, -np.inf])
     def test_infinity(self, construct, infinity):
         X = construct({"a": [1.0, infinity]})

@@ -109,12 +109,15 @@ def _with_standard_input(tokens: Sequence[str]) -> list[str]:
 
 def _usage_message(error: cyclopts.CycloptsError) -> str:
     """Describe a wrong call; for a missing argument, with the likely reason."""
-    is_absent = isinstance(error, cyclopts.MissingArgumentError) and error.keyword is None
-    if not is_absent or error.argument is None:
+    given = error.root_input_tokens or ()
+    argument = error.argument
+    if argument is None or not isinstance(error, cyclopts.MissingArgumentError):
+        return str(error)
+    if any(token.split("=")[0] in argument.names for token in given):
         return str(error)
     message = str(error).replace("requires an argument", "is required, but missing")
-    has_options = any(token.startswith("-") for token in error.root_input_tokens or ())
-    if error.argument.field_info.is_keyword or not has_options:
+    has_options = any(token.startswith("-") for token in given)
+    if argument.field_info.is_keyword or not has_options:
         return message
     return (
         f"{message} Put it before the options: those that take several values, such as --missing, "

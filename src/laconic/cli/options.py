@@ -34,6 +34,11 @@ def _must_be(requirement: str, is_met: Callable[[Any], bool]) -> cyclopts.Parame
     return cyclopts.Parameter(validator=check)
 
 
+def read_or_none(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+    """Read a value, or "none", which releases of cyclopts before 5 do not know."""
+    return None if tokens[0].value.lower() == "none" else cyclopts.convert(kind, tokens)
+
+
 def _check_separator(kind: Any, value: str | None) -> None:
     if value is not None and len(SEPARATORS.get(value, value)) != 1:
         raise ValueError(f"It must be a single character, or {' or '.join(SEPARATORS)}.")
@@ -45,7 +50,9 @@ def _check_rows(kind: Any, value: tuple[int, ...]) -> None:
 
 
 _IS_COUNT = _must_be("a whole number of at least 1", lambda number: number >= 1)
-_TAKES_ALL_THAT_FOLLOW = cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)
+_TAKES_ALL_THAT_FOLLOW = cyclopts.Parameter(
+    negative="", consume_multiple=True, json_list=False, show_default=False
+)
 
 Count: TypeAlias = Annotated[int, _IS_COUNT]
 CountOrZero: TypeAlias = Annotated[
@@ -87,7 +94,7 @@ def _read_place(kind: Any, tokens: Sequence[cyclopts.Token]) -> Path | str:
     return text if is_url(text) else Path(text)
 
 
-Place: TypeAlias = Annotated[Path | str, cyclopts.Parameter(converter=_read_place, n_tokens=1)]
+Place: TypeAlias = Annotated[Path | str, cyclopts.Parameter(converter=_read_place)]
 """A file, or the address of a database."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import cyclopts
 import numpy as np
@@ -300,13 +300,14 @@ def _with_options(kind: type) -> type:
     for name, parameter in PARAMETERS.items():
         takes_words = parameter.kind.option is Words
         further = _BY_CROSS_VALIDATION if name == "n_terms" else ""
-        about = cyclopts.Parameter(
-            help=describe_option(name) + further,
-            validator=None if takes_words else _checking(parameter.kind),
-        )
         option = parameter.option or name
         type_ = options.Names if takes_words else parameter.kind.option
         type_ = NumberOfTerms if further else type_
+        about = cyclopts.Parameter(
+            help=describe_option(name) + further,
+            validator=None if takes_words else _checking(parameter.kind),
+            converter=options.read_or_none if type(None) in get_args(type_) else None,
+        )
         kind.__annotations__[option] = Annotated[type_, about]
         setattr(kind, option, () if takes_words else parameter.default)
     return dataclass(frozen=True, kw_only=True)(kind)

@@ -6,23 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing, as this scikit-learn has no callbacks."""
-
-else:
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def _tear_down(estimator: RuleBoosting) -> None:
-        """Let go of the callbacks that were set up.
-
-        Not around `fit` itself, as warnings name the line that calls it.
-        """
-
-
+from laconic._util.releases import callback_support
 from laconic.tables.sources.sources import is_source
 
 if TYPE_CHECKING:
@@ -32,6 +16,18 @@ if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
 
 __all__ = ["CallbackSupportMixin", "RuleTasks", "fit_task", "told_rows"]
+
+CallbackSupportMixin: Any
+_with_callbacks: Any
+CallbackSupportMixin, _with_callbacks = callback_support()
+
+
+@_with_callbacks  # type: ignore[untyped-decorator]
+def _tear_down(estimator: RuleBoosting) -> None:
+    """Let go of the callbacks that were set up.
+
+    Not around `fit` itself, as warnings name the line that calls it.
+    """
 
 
 def told_rows(

@@ -102,6 +102,9 @@ def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | No
     weights: Floats = _check_sample_weight(
         sample_weight, np.empty((n_rows, 0)), ensure_non_negative=True
     )
+    # Releases of scikit-learn before 1.7 do not check this, others do with these words.
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
 
 

@@ -364,8 +364,14 @@ def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, An
     types = {name: _DUCKDB_TYPES[kind] for name, kind in portable.kinds.items()}
     names = column_names(portable)
     declared = ", ".join(f'"{names[name]}" {types[name]}' for name in names)
+    # In some releases, NaN in a list of numbers becomes NULL, so numbers are texts.
+    marks = ", ".join(
+        f"unnest(?::VARCHAR[])::{kind}" if kind == "DOUBLE" else f"unnest(?::{kind}[])"
+        for kind in ("INTEGER", *types.values())
+    )
     lists = [list(range(len(rows))), *([row[name] for row in rows] for name in names)]
-    marks = ", ".join(f"unnest(?::{kind}[])" for kind in ("INTEGER", *types.values()))
+    for cells in lists[1:]:
+        cells[:] = (str(cell) if isinstance(cell, int | float) else cell for cell in cells)
     with import_extra("duckdb", "sql", "To run SQL in DuckDB").connect() as connection:
         connection.execute(f"CREATE TABLE {TABLE} ({KEY} INTEGER, {declared})")
         connection.execute(f"INSERT INTO {TABLE} SELECT {marks}", lists)

@@ -98,11 +98,12 @@ class ArrowDatabase(Database):
     def _plain(self, table: Any) -> Any:
         """Convert decimals, which the driver for PostgreSQL returns as texts."""
         for position, field in enumerate(table.schema):
-            if getattr(field.type, "type_name", None) == "numeric":
-                texts = self.arrow.chunked_array(
-                    [chunk.storage for chunk in table.column(position).chunks],
-                    self.arrow.string(),
-                )
+            if (field.metadata or {}).get(b"ADBC:postgresql:typname") == b"numeric":
+                # Releases of pyarrow before 18 have no type for what is not a type of Arrow.
+                chunks = [
+                    getattr(chunk, "storage", chunk) for chunk in table.column(position).chunks
+                ]
+                texts = self.arrow.chunked_array(chunks, self.arrow.string())
                 numbers = texts.cast(self.arrow.float64())
                 table = table.set_column(position, field.name, numbers)
         return table

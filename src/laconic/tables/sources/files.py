@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from laconic._util.optional import import_extra
+from laconic._util.releases import collect_streaming
 from laconic._util.words import listed_names
 from laconic.tables.sources.sources import DuckDBSource, PolarsSource, TableSource
 
@@ -58,8 +59,8 @@ def scan_files(paths: Iterable[str], rows_per_part: int, options: dict[str, Any]
     first = schemas[files[0]]
     if kind == "parquet" and not options and _suits_duckdb(schemas):
         # DuckDB reads no further ahead than it has to, which saves memory.
-        relation = import_module("duckdb").connect().read_parquet(files)
-        return DuckDBSource(relation, rows_per_part)
+        connection = import_module("duckdb").connect()
+        return DuckDBSource(connection.read_parquet(files), rows_per_part, connection)
     types = {name: _type_in_all(name, frames, schemas, kind) for name in first}
     return PolarsSource(_together(frames, kind, options, types), rows_per_part)
 
@@ -109,8 +110,8 @@ def _common_kind(files: Iterable[str]) -> str:
 def _scan(file: str, kind: str, options: dict[str, Any]) -> pl.LazyFrame:
     polars = import_extra("polars", "large", "Reading files in parts")
     # The file exists, so its name is not a pattern.
-    usual: dict[str, Any] = {} if kind == "ndjson" else {"glob": False}
-    path = glob.escape(file) if kind == "ndjson" else file
+    usual: dict[str, Any] = {"glob": False} if kind in ("csv", "parquet") else {}
+    path = file if usual else glob.escape(file)
     if kind in ("csv", "ndjson"):
         # The first rows of a column may be missing, or whole numbers.
         usual["infer_schema_length"] = None
@@ -181,7 +182,7 @@ def _type_in_all(
 def _has_values(frame: pl.LazyFrame, name: str) -> bool:
     import polars as pl
 
-    return bool(frame.select(pl.col(name).count()).collect(engine="streaming").item())
+    return bool(collect_streaming(frame.select(pl.col(name).count())).item())
 
 
 def _common_type(one: pl.DataType | None, other: pl.DataType) -> pl.DataType | None:
@@ -195,7 +196,10 @@ def _common_type(one: pl.DataType | None, other: pl.DataType) -> pl.DataType | N
     both = (one, other)
     if all(each.is_numeric() for each in both):
         empty = (pl.DataFrame(schema={"": each}) for each in both)
-        return pl.concat(empty, how="vertical_relaxed").schema[""]
+        common = pl.concat(empty, how="vertical_relaxed").schema[""]
+        # Early releases of polars 1 round signed and unsigned numbers of 64 bits.
+        is_rounded = all(each.is_integer() for each in both) and not common.is_integer()
+        return pl.Int128() if is_rounded else common
     if all(isinstance(each, pl.String | pl.Categorical | pl.Enum) for each in both):
         return pl.String()
     units = {each.time_unit for each in both if isinstance(each, pl.Datetime | pl.Duration)}

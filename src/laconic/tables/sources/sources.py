@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 
 from laconic._util.optional import import_extra
+from laconic._util.releases import polars_batches
 from laconic._util.words import listed_names
 from laconic.tables.tables import as_table, unknown_column_message
 from laconic.tables.times import DAY
@@ -146,15 +147,19 @@ class PolarsSource(TableSource):
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
-        yield from self.frame.select(columns).collect_batches(
-            chunk_size=self.rows_per_part, maintain_order=True, engine="streaming"
-        )
+        yield from polars_batches(self.frame.select(columns), self.rows_per_part)
 
 
 class DuckDBSource(TableSource):
-    """A relation of DuckDB: a table, a query, files, or a table of an attached database."""
+    """A relation of DuckDB: a table, a query, files, or a table of an attached database.
 
-    def __init__(self, relation: Any, rows_per_part: int = ROWS_PER_PART) -> None:
+    A `connection` that nobody else has is kept open, as relations of DuckDB 1.1 do not do that.
+    """
+
+    def __init__(
+        self, relation: Any, rows_per_part: int = ROWS_PER_PART, connection: Any = None
+    ) -> None:
+        self._connection = connection
         self._arrow = import_extra("pyarrow", "large", "Reading from DuckDB in parts")
         self.relation, self.rows_per_part = relation, rows_per_part
         self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -353,8 +358,8 @@ def _scan_duckdb(connection: Any, query: str | None, rows_per_part: int) -> Tabl
                 "A query must say what to read from a database. It has the tables "
                 f"{listed_names(tables)}."
             )
-        return DuckDBSource(connection.table(quoted_name(tables[0])), rows_per_part)
-    return DuckDBSource(connection.query(as_query(query)), rows_per_part)
+        return DuckDBSource(connection.table(quoted_name(tables[0])), rows_per_part, connection)
+    return DuckDBSource(connection.query(as_query(query)), rows_per_part, connection)
 
 
 def as_query(query: str) -> str:

@@ -175,6 +175,8 @@ def _day_format(written: str) -> str | None:
 
 
 def _days(texts: pl.Series, written: str) -> pl.Series:
+    import polars as pl
+
     written = _day_format(written) or written
     if "%B" in written:
         texts = _with_blanks(texts)
@@ -184,7 +186,8 @@ def _days(texts: pl.Series, written: str) -> pl.Series:
         texts, written = texts + " 1", f"{written} %d"
     days = texts.str.to_date(written, strict=False)
     # Where a year of four digits is expected, one of two digits is not a year.
-    return days.set(days.dt.year() < _MIN_YEAR, None)
+    is_year = days.dt.year() >= _MIN_YEAR
+    return days.to_frame().select(pl.when(is_year).then(pl.first())).to_series()
 
 
 def _moments(texts: pl.Series, written: str) -> pl.Series:

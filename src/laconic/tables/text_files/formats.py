@@ -7,6 +7,7 @@ types to them.
 from __future__ import annotations
 
 import csv
+import glob
 import gzip
 import io
 import json
@@ -363,7 +364,7 @@ def _size_of_cells(path: Path, kind: str) -> int:
 
     scan = pl.scan_parquet if kind == "parquet" else pl.scan_ipc
     try:
-        frame = scan(path, glob=False)
+        frame = scan(glob.escape(str(path)))
         n_columns, n_rows = len(frame.collect_schema()), frame.select(pl.len()).collect().item()
     except pl.exceptions.PolarsError as error:
         raise ValueError(str(error)) from None
