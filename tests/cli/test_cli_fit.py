@@ -33,7 +33,7 @@ def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
     found, _, shown = out.partition("Classification model: ")
     lines = expected.ensemble_.lines[-3:]
     for stage, line, n_rows in zip(expected.stages_[1:], lines, n_covered, strict=True):
-        assert f"term {len(stage)} of 3: {stage[-1]} " in found
+        assert f"term {len(stage)} of 3: {stage[-1].query} [" in found
         assert format_weight(line.weight) in shown
         assert re.search(rf"{re.escape(' & '.join(line.conditions))} +{n_rows} ", out)
     assert "term 1 of 3: " in out
@@ -215,9 +215,7 @@ def test_interrupted_fit_keeps_its_rules(tmp_path):
     assert re.fullmatch(r"Interrupted: the model has the \d of 10 terms found so far\.\n", err)
     ensemble = load_model(model).ensemble_
     assert 1 <= ensemble.n_terms < 10
-    # With the weight that it had by itself.
-    first = load_model(model).stages_[1][0]
-    assert first_line.startswith(f"term 1 of 10: {first} [objective ")
+    assert first_line.startswith(f"term 1 of 10: {ensemble.text(ensemble[0])} [objective ")
     assert ensemble.text(ensemble[0]) in out
     assert f"Saved to {model}" in out
 
