@@ -76,6 +76,7 @@ _CURVES: dict[str, Curves] = {
     "gamma": lambda y, f: (y * np.exp(-f) + f, 1 - y * np.exp(-f), y * np.exp(-f)),
     "tweedie": _tweedie,
     "logistic": _logistic,
+    "positive='no'": _logistic,
     "own loss": lambda y, f: (
         OwnLoss().value(y, f),
         OwnLoss().gradients(y, f),
@@ -108,7 +109,8 @@ class Truth:
         if self.n_outputs > 1:
             self.one_hot = (y[:, np.newaxis] == self.classes).astype(float)
         else:
-            self.y = y if self.classes is None else (y == self.classes[1]).astype(float)
+            positive = 0 if loss == "positive='no'" else 1
+            self.y = y if self.classes is None else (y == self.classes[positive]).astype(float)
             self.curves = self._huber() if loss == "huber" else _CURVES[loss]
         self.fit_intercept, self.penalty = fit_intercept, 0.0
         self.constants = np.zeros(self.n_outputs)

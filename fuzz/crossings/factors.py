@@ -8,7 +8,7 @@ from itertools import product
 FACTORS: dict[str, tuple[str, ...]] = {
     "loss": (
         *("squared", "huber", "poisson", "gamma", "tweedie", "logistic", "three classes"),
-        "own loss",
+        *("own loss", "positive='no'"),
     ),
     "rows": (
         *("plain", "sample_weight", "class_weight='balanced'", "class_weight={...}", "exposure"),
@@ -47,7 +47,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
 }
 """The values of each factor; the first one is what goes with most others."""
 
-CLASSES = ("logistic", "three classes")
+CLASSES = ("logistic", "three classes", "positive='no'")
 NUMBERS = tuple(loss for loss in FACTORS["loss"] if loss not in CLASSES)
 IN_PARTS = ("Parquet files", "CSV files", "LazyFrame", "DuckDB", "Dask", "SQLite")
 

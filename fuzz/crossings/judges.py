@@ -303,7 +303,8 @@ def expected_predictions(model: Any, raw: np.ndarray, problem: Problem) -> np.nd
         return brute._shares(raw)
     if problem.truth.classes is not None:
         share = 1 / (1 + np.exp(-raw[:, 0]))
-        return np.stack([1 - share, share], axis=1)
+        shares = np.stack([1 - share, share], axis=1)
+        return shares[:, ::-1] if problem["loss"] == "positive='no'" else shares
     return np.exp(raw[:, 0]) if problem["loss"] in LOG_LINK else raw[:, 0]
 
 

@@ -29,6 +29,7 @@ N_TERMS = 3
 MAX_AUTO_TERMS = 20
 CLASS_WEIGHTS = {
     "logistic": {"no": 1.0, "yes": 3.0},
+    "positive='no'": {"no": 1.0, "yes": 3.0},
     "three classes": {"a": 1.0, "b": 0.5, "c": 3.0},
 }
 _FEATURES: dict[str, Any] = {
@@ -312,6 +313,8 @@ class Problem:
         chosen["max_conditions"] = self.max_conditions
         chosen |= {"strategy": self["strategy"], "fit_intercept": self.fit_intercept}
         chosen |= {"loss": self.loss_parameter, "search": self["search"]}
+        if self["loss"] == "positive='no'":
+            chosen["positive"] = "no"
         return chosen | self.parameters_of_columns | self._constraints() | self._rows()
 
     def _columns(self) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def _target(
         return score + np.where(rng.random(len(score)) < 0.1, 7.0, 0.0)
     if loss not in CLASSES:
         return score
-    names = np.array(["no", "yes"] if loss == "logistic" else ["a", "b", "c"])
+    names = np.array(["a", "b", "c"] if loss == "three classes" else ["no", "yes"])
     cuts = np.quantile(score, np.arange(1, len(names)) / len(names))
     y = np.searchsorted(cuts, score)
     y[: 2 * len(names)] = np.tile(np.arange(len(names)), 2)

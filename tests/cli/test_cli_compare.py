@@ -121,7 +121,7 @@ def test_terminal(run, saved, monkeypatch):
 def test_models_of_different_targets(run, saved, tmp_path):
     save_model(RuleBoostingRegressor(1).fit([[1], [2]], [1, 2]), tmp_path / "r.json")
     result = run("compare", saved("a"), tmp_path / "r.json")
-    assert refused(result, "one with the classes ['no', 'yes'] and a regression")
+    assert refused(result, "one with the classes ['no', 'yes'] (positive: 'yes') and a regression")
 
 
 def test_table_is_read_once_for_both_models(run, saved, table, monkeypatch):

@@ -18,7 +18,7 @@ from sklearn.metrics import (
 )
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.losses import LogisticLoss, MultinomialLoss, SquaredLoss
 from laconic.models.tasks import TASKS, Classification, Regression, Task
 
 ILL = Classification(LogisticLoss(), np.array(["ill", "well"]))
@@ -213,3 +213,11 @@ def test_means_and_titles():
     assert (NUMBERS.mean_words, NUMBERS.format_mean(1.23456)) == ("mean target", "1.235")
     assert ILL.aim == "distinguish well from ill"
     assert ILL.weights_sentence == "Positive weights vote for well, negative weights for ill."
+
+
+def test_three_classes_in_a_file_are_ascending():
+    data = {"classes": ["b", "a", "c"]}
+    with pytest.raises(ValueError, match="must be different classes in ascending order"):
+        Classification.from_dict(data, MultinomialLoss())
+    data = {"classes": ["b", "a"]}
+    assert Classification.from_dict(data, LogisticLoss()).labels == ["b", "a"]

@@ -94,6 +94,8 @@ class Settings:
     initial_terms: tuple[InitialTerm, ...] = ()
     excluded_terms: tuple[Query | Slope, ...] = ()
     class_weight: Mapping[Any, float] | str | None = None
+    positive: Any = None
+    """The one of two classes that positive weights vote for; None for the second one."""
     is_mixed: bool = False
     """Whether some rules were found with other settings, by an earlier fit with `warm_start`."""
 
@@ -186,9 +188,9 @@ class Settings:
         left_out = {"constraints", "is_mixed"}
         if self.search == OWN_SEARCH:
             left_out.add("search")
-        if self.class_weight is None:
-            # Which estimators of numbers do not have.
-            left_out.add("class_weight")
+        # Estimators of numbers do not have these.
+        of_classes = ("class_weight", "positive")
+        left_out |= {name for name in of_classes if getattr(self, name) is None}
         found = {name: value for name, value in vars(self).items() if name not in left_out}
         if not isinstance(self.n_terms, str):
             # Where the number was chosen, it may be 0.

@@ -100,13 +100,16 @@ def compare(
 def _check_same_task(old: Task, new: Task) -> None:
     if (old.name, old.labels) != (new.name, new.labels):
         raise CommandError(
-            f"The two models must predict the same target. Got {_kind(old)} and {_kind(new)}. "
-            "Choose models of the same target."
+            "The two models must predict the same target, and their weights vote for the same of "
+            f"two classes. Got {_kind(old)} and {_kind(new)}. Choose models of the same target."
         )
 
 
 def _kind(task: Task) -> str:
-    return f"a {task.name}" if task.labels is None else f"one with the classes {task.labels}"
+    if task.labels is None:
+        return f"a {task.name}"
+    positive = "" if task.outputs else f" (positive: {task.labels[1]!r})"
+    return f"one with the classes {sorted(task.labels)}{positive}"
 
 
 def _agreement(old: RuleModel, new: RuleModel, rows: table_file.TableFile) -> dict[str, float]:

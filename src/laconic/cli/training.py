@@ -66,6 +66,22 @@ class TrainingRows(NamedTuple):
         others = (None if each is None else each[rows] for each in (self.weights, self.exposure))
         return model.fit(self.X[rows], self.target[rows], *others)
 
+    def with_labels(self, class_weight: Any, positive: str | None) -> dict[str, Any]:
+        """Replace the texts of classes by the classes of the target."""
+        classes = np.unique(self.target).tolist()
+        labels = {str(label): label for label in classes}
+        # Files write them as true and false.
+        labels |= {str(label).lower(): label for label in classes if label in (True, False)}
+        if positive is not None and positive not in labels:
+            raise CommandError(
+                f"--positive must be one of the classes, {listed_names(map(str, classes))}. Got "
+                f"{positive!r}."
+            )
+        if isinstance(class_weight, dict):
+            class_weight = {labels.get(text, text): each for text, each in class_weight.items()}
+        chosen = None if positive is None else labels[positive]
+        return {"class_weight": class_weight, "positive": chosen}
+
 
 @cyclopts.Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -376,19 +392,13 @@ class Learning:
         from laconic.estimators.cv import CROSS_VALIDATED
 
         kind, parameters = rows.estimator, self.parameters
-        weights = parameters.pop("class_weight")
+        of_classes = {name: parameters.pop(name) for name in ("class_weight", "positive")}
         if kind.task.holds_classes:
-            if isinstance(weights, dict):
-                classes = np.unique(rows.target).tolist()
-                labels = {str(label): label for label in classes}
-                # Files write them as true and false.
-                labels |= {str(label).lower(): label for label in classes if label in (True, False)}
-                weights = {labels.get(text, text): weight for text, weight in weights.items()}
-            parameters["class_weight"] = weights
-        elif weights is not None:
+            parameters |= rows.with_labels(**of_classes)
+        elif given := [name for name, value in of_classes.items() if value is not None]:
             raise CommandError(
-                "--class-weight needs a target of classes. Got one of numbers. Leave it out, or "
-                "set --task classification."
+                f"--{given[0].replace('_', '-')} needs a target of classes. Got one of numbers. "
+                "Leave it out, or set --task classification."
             )
         if self.n_terms == "cv" and "n_terms" not in changes:
             kind = CROSS_VALIDATED[kind.task.name]

@@ -354,8 +354,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             other = self._plain(
                 **{name: value for name, value in vars(other).items() if name in known}
             )
-        # Only classifiers have weights of classes; those of the fit may be none.
-        unset = {"class_weight": None} if hasattr(other, "class_weight") else {}
+        # Only classifiers have these; those of the fit may be none.
+        unset = {name: None for name in ("class_weight", "positive") if hasattr(other, name)}
         for name, value in (unset | {**parameters}).items():
             setattr(other, name, value)
         return other

@@ -30,7 +30,8 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; of two, positive weights vote for the second one.
+        The classes, in ascending order; of two, positive weights vote for the second one unless
+        `positive` is the first.
     {attributes}
 
     See Also
@@ -63,11 +64,19 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The classes; of two, positive weights vote for the second one."""
-        return self.task_.classes
+        """The classes, in ascending order."""
+        # Tools for estimators rely on the order, such as the scorer "roc_auc".
+        return self.task_.classes[:: self._direction]
+
+    @property
+    def _direction(self) -> int:
+        """1 if weights vote for the last class, -1 if the first one was chosen as positive."""
+        return 1 if self.task_.is_ascending else -1
 
     def decision_function(self, X: Any) -> Floats:
-        """Add up the constant and what the terms add in a row: its log odds.
+        """Add up the constant and what the terms add in a row: its log odds of the second class.
+
+        The sum has the opposite sign where `positive` is the first class.
 
         Parameters
         ----------
@@ -77,7 +86,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         -------
         ndarray of shape (n_rows,), or (n_rows, n_classes) with three or more classes
         """
-        return self._raw_predictions(X)
+        return self._raw_predictions(X) * self._direction
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Yield the decision function of the model when it had one, two, ... terms.
@@ -90,7 +99,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         ------
         ndarray of shape (n_rows,), or (n_rows, n_classes) with three or more classes
         """
-        yield from self._staged_raw_predictions(X)
+        yield from (raw * self._direction for raw in self._staged_raw_predictions(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the probability of each class.
@@ -105,4 +114,4 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
             In the order of `classes_`.
         """
         raw_predictions = self._raw_predictions(X)
-        return self.task_.probabilities(raw_predictions)
+        return self.task_.probabilities(raw_predictions)[:, :: self._direction]

@@ -30,7 +30,8 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; of two, positive weights vote for the second one.
+        The classes, in ascending order; of two, positive weights vote for the second one unless
+        `positive` is the first.
     {attributes}
 
     See Also

@@ -156,6 +156,11 @@ CLASS_WEIGHTS = Kind(
     lambda value: isinstance(value, Mapping) or _is_text(value, "balanced"),
     Words,
 )
+LABEL = Kind(
+    "a class: a str, a bool or a number",
+    lambda value: isinstance(value, str | bool | np.bool_ | int | float | np.number),
+    str,
+)
 FOLDS = Kind(
     "an int in the range [2, inf), a splitter with the method 'split', an iterable of splits",
     lambda value: (
@@ -227,6 +232,12 @@ class Parameters(TypedDict, total=False):
 
         Classes that a dict does not name have the weight 1. With "balanced", probabilities are
         those of a table with equally many rows of each class.
+    positive : object or None
+        The one of two classes that positive weights vote for. By default, it is the second one in
+        ascending order.
+
+        Texts, reports and exports speak of this class. `classes_`, `predict_proba` and
+        `decision_function` are in ascending order in any case, as scikit-learn expects.
     l2_regularization : float or "auto"
         Penalty on squared weights. A larger penalty favours rules that cover many rows, and makes
         proofs faster. "auto" has the effect of 10 rows, whatever the loss.
@@ -410,6 +421,7 @@ ClassWeight: TypeAlias = Annotated[
     Mapping[Any, float] | Literal["balanced"] | None,
     Parameter(None, CLASS_WEIGHTS.or_none(), words="Write them as yes=5 no=1, or balanced."),
 ]
+Positive: TypeAlias = Annotated[Any, Parameter(None, LABEL.or_none())]
 
 
 class RegressorParameters(Parameters, total=False):
@@ -422,6 +434,7 @@ class ClassifierParameters(RegressorParameters, total=False):
     """Those of an estimator for classes."""
 
     class_weight: ClassWeight
+    positive: Positive
 
 
 class RegressorCVParameters(Parameters, total=False):
@@ -434,6 +447,7 @@ class ClassifierCVParameters(RegressorCVParameters, total=False):
     """Those of an estimator for classes that chooses the number of terms."""
 
     class_weight: ClassWeight
+    positive: Positive
 
 
 @cache

@@ -25,7 +25,7 @@ from laconic.candidates.distinct_rows import (
 )
 from laconic.candidates.distinct_rows.column_roles import CountedRows, Kept
 from laconic.estimators.progress import ReadPrinter
-from laconic.estimators.settings import read_settings
+from laconic.estimators.settings import read_settings, read_target
 from laconic.estimators.weights import check_any, check_exposed, class_factors
 from laconic.losses import Loss, takes_means
 from laconic.models.tasks import Task
@@ -115,8 +115,7 @@ def _task_of(estimator: RuleBoosting, loss: Loss, task: Task | None, target: Any
     """Return the task that is given, or else that of a target."""
     if task is not None:
         return task
-    owner, rows = type(estimator).__name__, slice(None)
-    return estimator.task.read(target, loss, n_rows=len(target), counted=rows, owner=owner)[0]
+    return read_target(estimator, target, loss, len(target), slice(None))[0]
 
 
 def _with_class_factors(

@@ -8,16 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from laconic._util.types import Floats
 from laconic._util.words import listed_names
 from laconic.boosting import InitialTerm, Settings, TrainingData
 from laconic.boosting.settings import PLAIN_SETTINGS
 from laconic.boosting.training_data import FitTask
 from laconic.candidates.candidates import check_conditions
 from laconic.candidates.constraints import CONSTRAINTS, Constraints, form_text, read_constraints
+from laconic.losses import Loss
+from laconic.models.tasks import Task
+from laconic.tables.columns import Rows
 from laconic.terms.parsing_terms import as_term
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
+
+
+def read_target(
+    estimator: RuleBoosting, y: Any, loss: Loss, n_rows: int, counted: Rows
+) -> tuple[Task, Floats]:
+    """Read the target of a training table: the task, and the target as numbers."""
+    owner, positive = type(estimator).__name__, _positive(estimator)
+    return estimator.task.read(
+        y, loss, n_rows=n_rows, counted=counted, owner=owner, positive=positive
+    )
+
+
+def _positive(estimator: RuleBoosting) -> Any:
+    return getattr(estimator, "positive", None)
 
 
 def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str]) -> Settings:
@@ -72,6 +90,8 @@ def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) 
         settings,
         constraints=constraints,
         initial_terms=tuple(initial),
+        # Of the type of the classes, which JSON can hold.
+        positive=None if _positive(estimator) is None else (data.task.labels or [None])[-1],
         excluded_terms=tuple(dict.fromkeys(excluded)),
     )
 

@@ -17,7 +17,7 @@ from laconic._util.types import Floats
 from laconic.boosting import Settings, TrainingData, counted
 from laconic.boosting.refit import ensemble_weights
 from laconic.estimators.read_training_data import read_stream
-from laconic.estimators.settings import read_settings, with_terms
+from laconic.estimators.settings import read_settings, read_target, with_terms
 from laconic.estimators.weights import (
     as_rates,
     check_any,
@@ -56,9 +56,7 @@ def read_inputs(
         table = table.reading_dates(table.feature_names)
         settings = read_settings(estimator, X, table.feature_names)
         weights = checked_weights(sample_weight, table.n_rows)
-        task, target = estimator.task.read(
-            y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(estimator).__name__
-        )
+        task, target = read_target(estimator, y, loss, table.n_rows, counted(weights))
         data = make_data(task, X, table, target, weights, exposure, settings.class_weight)
     if is_fitted:
         estimator.task_.check_same(data.task)

@@ -38,8 +38,8 @@ class PortableModel:
     predictions as they are ("identity"), or one for each class, whose exponentials are divided by
     their sum ("softmax")."""
     classes: tuple[Category, ...] | None
-    """The classes in ascending order; None for a regression. Exports with classes have
-    probabilities."""
+    """The classes; None for a regression. Of two, positive weights vote for the second one. Exports
+    with classes have probabilities."""
     kinds: dict[str, Kind]
     """The columns that terms use, in the order of the training table. In a column of kind "any",
     rules only use whether there is a value."""
@@ -50,6 +50,12 @@ class PortableModel:
     def feature_names(self) -> tuple[str, ...]:
         """Return the names of all columns of the training table."""
         return self.ensemble.feature_names or ()
+
+    @property
+    def is_ascending(self) -> bool:
+        """Return whether the classes are in ascending order, as they are in `classes_`."""
+        classes: Sequence[Any] = self.classes or (0, 1)
+        return bool(classes[0] < classes[-1])
 
     @property
     def texts(self) -> list[str]:

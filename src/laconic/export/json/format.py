@@ -346,6 +346,7 @@ _SETTINGS: dict[str, Format] = {
         Converted(Object({"kind": _KIND}, key="kind", variants=_FORMS), _read_form, _write_form),
         make=tuple,
     ),
+    "positive": optional(CATEGORY),
     "class_weight": Either(
         (
             NULL,

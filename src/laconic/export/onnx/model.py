@@ -67,9 +67,9 @@ def to_onnx(
     -------
     onnx_model : onnx.ModelProto
         With the outputs "raw_prediction" and "prediction", of shape (n_rows,), and for a classifier
-        "probabilities", of shape (n_rows, n_classes), all numbers in double precision; of three or
-        more classes, raw predictions have that shape, too. Write it to a file with
-        ``onnx_model.SerializeToString()``.
+        "probabilities", of shape (n_rows, n_classes), in the order of `classes_`, all numbers in
+        double precision; of three or more classes, raw predictions have that shape, too. Write it
+        to a file with ``onnx_model.SerializeToString()``.
 
     Notes
     -----
@@ -242,7 +242,7 @@ def run_onnx(
     return Outputs(
         results["raw_prediction"],
         results["prediction"],
-        probabilities[:, 1]
+        probabilities[:, int(portable.is_ascending)]
         if probabilities is not None and probabilities.shape[1] == 2
         else probabilities,
         results.get("covered"),
@@ -430,11 +430,12 @@ class ModelNodes:
         return node("Div", [one, node("Add", [one, exponential])])
 
     def probabilities(self, mean: str) -> str:
-        """Return probabilities, of shape (n_rows, n_classes)."""
+        """Return probabilities in the ascending order of classes, of shape (n_rows, n_classes)."""
         if self.portable.ensemble.outputs:
             return mean
         other = self.graph.node("Sub", [self._double(1.0), mean])
-        return self.graph.node("Concat", [other, mean], axis=1)
+        both = [other, mean] if self.portable.is_ascending else [mean, other]
+        return self.graph.node("Concat", both, axis=1)
 
     def classes(self, raw_prediction: str, kind: str, values: Sequence[Any]) -> str:
         """Return the value of the predicted class, of shape (n_rows, 1)."""

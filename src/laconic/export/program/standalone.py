@@ -28,9 +28,10 @@ def predict(row: Any) -> dict[str, Any]:
     result : dict
         "raw_prediction", the intercept plus what the terms add to the row, or a list of such sums,
         one for each of three or more classes;
-        "prediction", the class or the number; "probabilities" of the classes in ascending order,
-        None for a regression; "contributions", what each term adds; and "covered", for each rule
-        whether it covers the row, and for each slope whether the row is above its lower end.
+        "prediction", the class or the number; "probabilities" of the classes, in the order of
+        MODEL["classes"], None for a regression; "contributions", what each term adds; and
+        "covered", for each rule whether it covers the row, and for each slope whether the row is
+        above its lower end.
     """
     cells: dict[str, Any] = {}
     for feature in MODEL["features"]:

@@ -69,7 +69,8 @@ class Task(ABC):
     """Names of the scores to choose a size by: the first, of which smaller is better, decides."""
 
     classes: NDArray[Any] | None = None
-    """The classes in ascending order; None where there are none."""
+    """The classes, in ascending order unless the first of two was chosen as the positive one; None
+    where there are none."""
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
@@ -81,11 +82,19 @@ class Task(ABC):
     @classmethod
     @abstractmethod
     def read(
-        cls, y: ArrayLike, loss: Loss, *, n_rows: int, counted: Rows, owner: str
+        cls,
+        y: ArrayLike,
+        loss: Loss,
+        *,
+        n_rows: int,
+        counted: Rows,
+        owner: str,
+        positive: Any = None,
     ) -> tuple[Self, Floats]:
         """Make a task from the target of a training table.
 
-        Rows that are `counted` have a weight; `owner` is the name of the estimator, for messages.
+        Rows that are `counted` have a weight; `owner` is the name of the estimator, for messages;
+        `positive` is the one of two classes that positive weights vote for.
         Returns the task, and the target as in `numbers`.
         """
 

@@ -81,10 +81,11 @@ _RANKING = (
 
 
 class Classification(Task):
-    """A target of two or more classes in ascending order.
+    """A target of two or more classes.
 
-    Of two classes, positive weights vote for the second one. Of three or more, each term votes for
-    or against one class.
+    They are in ascending order, except that the positive one of two is the second one if it was
+    chosen. Of two classes, positive weights vote for the second one. Of three or more, each term
+    votes for or against one class.
 
     Examples
     --------
@@ -125,7 +126,14 @@ class Classification(Task):
 
     @classmethod
     def read(
-        cls, y: ArrayLike, loss: Loss, *, n_rows: int, counted: Rows, owner: str
+        cls,
+        y: ArrayLike,
+        loss: Loss,
+        *,
+        n_rows: int,
+        counted: Rows,
+        owner: str,
+        positive: Any = None,
     ) -> tuple[Self, Floats]:
         """Check the target, and find its classes."""
         labels = as_1d(y)
@@ -151,6 +159,8 @@ class Classification(Task):
             loss = MultinomialLoss()
         # Rows that do not count may be of other classes.
         numbers = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        if _is_first(positive, classes.tolist()):
+            classes, numbers = classes[::-1], 1 - numbers
         return cls(loss, classes), numbers.astype(np.float64)
 
     def check_same(self, other: FitTask) -> None:
@@ -212,6 +222,12 @@ class Classification(Task):
             )
         )
         return tuple(map(ClassCounts, labels, *counts))
+
+    @property
+    def is_ascending(self) -> bool:
+        """Whether the classes are in the order of scikit-learn, as they are by default."""
+        first, *_, last = self.classes.tolist()
+        return bool(first < last)
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
@@ -278,9 +294,9 @@ class Classification(Task):
     entries: ClassVar[Entries] = {
         "classes": Entry(
             Array(CATEGORY, min_items=2, is_distinct=True, is_uniform=True),
-            "The classes of a classification, in ascending order. Of two, the second one is "
-            "predicted where the raw prediction is positive; of more, the first one with the "
-            "largest raw prediction.",
+            "The classes of a classification; three or more are in ascending order. Of two, the "
+            "second one is predicted where the raw prediction is positive; of more, the first one "
+            "with the largest raw prediction.",
         )
     }
 
@@ -334,9 +350,27 @@ def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
             )
 
 
+def _is_first(positive: Any, labels: list[Any]) -> bool:
+    """Check the class that was chosen as the positive one, and whether it is the first of two."""
+    if positive is None:
+        return False
+    if len(labels) > 2:
+        raise ValueError(
+            "The 'positive' parameter is for two classes: of three or more, each term names its "
+            f"class. Got {len(labels)} classes, {labels}. Leave it out."
+        )
+    if positive not in labels:
+        raise ValueError(
+            f"The 'positive' parameter must be one of the classes of the target, {labels}. "
+            f"Got {positive!r}."
+        )
+    return labels.index(positive) == 0
+
+
 def _checked_classes(classes: list[Any]) -> NDArray[Any]:
     # The order of scikit-learn, which tools for estimators rely on.
     is_sorted = all(first < second for first, second in pairwise(classes))
+    is_sorted |= len(classes) == 2 and classes[0] != classes[1]
     require(is_sorted, "classes", "different classes in ascending order", classes)
     array = np.array(classes)
     is_exact = array.dtype.kind in "Ubiuf" and array.tolist() == classes

@@ -171,7 +171,14 @@ class Regression(Task):
 
     @classmethod
     def read(
-        cls, y: ArrayLike, loss: Loss, *, n_rows: int, counted: Rows, owner: str
+        cls,
+        y: ArrayLike,
+        loss: Loss,
+        *,
+        n_rows: int,
+        counted: Rows,
+        owner: str,
+        positive: Any = None,
     ) -> tuple[Self, Floats]:
         """Check that the target holds numbers."""
         cells = as_1d(y)
