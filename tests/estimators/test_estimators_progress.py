@@ -44,7 +44,7 @@ def test_verbose_prints_rules(capsys):
     found = [line for line in lines if "proven optimal" in line]
     assert len(found) == 3
     for line, stage in zip(found, model.stages_[1:], strict=True):
-        assert line.startswith(f"term {len(stage)} of 3: {stage[-1]} [objective ")
+        assert line.startswith(f"term {len(stage)} of 3: {stage.text(stage[-1])} [objective ")
 
 
 def test_silent_by_default(capsys):
