@@ -129,7 +129,12 @@ def rules_table(
 
 
 def print_certificate(console: Console, model: RuleModel) -> None:
-    """Print how close the whole model comes to the best possible one, if that is known."""
+    """Print how close the whole model comes to the best one, if known, and a note on dates."""
+    from laconic.models.notes import note_on_dates
+
+    note = note_on_dates(model.ensemble_)
+    if note is not None:
+        console.print(note)
     certificate = model.own_certificate
     if certificate is not None:
         console.print(f"All terms together: on the training rows at least {certificate.summary}")

@@ -18,6 +18,7 @@ from laconic.boosting.certificate import EnsembleCertificate
 from laconic.export.json.format import CONDITION
 from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
 from laconic.models.alternatives import Alternatives
+from laconic.models.notes import note_on_dates
 from laconic.models.scores import ScoredRows, describe_unseen, remarks
 from laconic.models.tasks import Task
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
@@ -185,6 +186,7 @@ def _describe_model(
         "n_conditions": ensemble.n_conditions,
         "n_features": model.n_features_in_,
         "n_features_used": n_features_used,
+        "note": note_on_dates(ensemble),
     }
 
 

@@ -1,0 +1,34 @@
+"""Notes on the terms of a model."""
+
+from datetime import date, time
+
+import pytest
+
+from laconic import Condition, Query, Rule, RuleEnsemble, Slope
+from laconic.models.notes import note_on_dates
+
+DAY = date(2013, 1, 1)
+
+
+def rule(value):
+    return Rule(Query([Condition("x", ">", 1), Condition("day", "<=", value)]), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("terms", "start"),
+    [
+        ([rule(DAY)], "Term 1 depends on fixed dates: it does not change"),
+        (
+            [rule(3), rule(DAY), Slope("day", DAY, date(2014, 1, 1), 1.0)],
+            "Terms 2 and 3 depend on fixed dates: they do not change",
+        ),
+    ],
+)
+def test_terms_on_fixed_dates_are_told(terms, start):
+    """A rule about a date of the past is the same for all new rows, which nothing said."""
+    assert note_on_dates(RuleEnsemble(terms)).startswith(start)
+
+
+def test_other_terms_are_not_told():
+    terms = [rule(3), rule(time(12)), Slope("x", 1, 2, 1.0)]
+    assert note_on_dates(RuleEnsemble(terms)) is None
