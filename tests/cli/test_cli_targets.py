@@ -117,3 +117,13 @@ def test_counts_over_an_exposure(run, tmp_path):
     told = run("fit", path, "--target", "y", "--loss", "poisson", "--exposure", "years")[1]
     assert "Weights add up to the logarithm of the expected count" in told
     assert "mean deviance" in told
+
+
+@pytest.mark.parametrize(("text", "advice"), [("id", "choose another column"), ("", "--task reg")])
+def test_a_class_for_each_row_is_refused(run, tmp_path, text, advice):
+    """Two hundred rows with an identifier as the target gave a model of two hundred classes."""
+    path = tmp_path / "table.csv"
+    rows = "".join(f"{x % 7},{text}{x}\n" for x in range(60))
+    path.write_text(f"x,y\n{rows}", encoding="utf-8")
+    result = run("fit", path, "--target", "y", "--task", "classification")
+    assert refused(result, "60 different values, too many for classes", advice)

@@ -156,3 +156,11 @@ def test_scores_on_unseen_rows_stand_beside(model):
     test = RowScores("test", 100, known, constants={"accuracy": 0.9, "auc": 0.5})
     other.record_ = FitRecord("y", 400, None, {}, (training, test))
     assert describe_unseen(other) == "On test rows: AUC 0.7 (no model: 0.5)."
+
+
+def test_many_classes_that_are_never_predicted_are_counted():
+    counts = tuple(ClassCounts(f"c{place}", 1, 0, 0) for place in range(9))
+    X, y = rare_classes()
+    model = RuleBoostingClassifier(n_terms=1).fit(X, y)
+    [words, *_] = remarks(model, RowScores("test", 9, {}, classes=counts))
+    assert "c4 (11% of them) and 4 more." in words

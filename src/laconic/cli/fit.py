@@ -13,8 +13,8 @@ from laconic.cli.progress import FitScreen, limit_option
 from laconic.cli.show import (
     date_now,
     option,
-    print_certificate,
     print_model,
+    print_remarks,
     print_scores,
     rules_table,
 )
@@ -208,7 +208,7 @@ def _show(
         console.print(_describe_constant(model, scored))
     else:
         console.print(rules_table(model, n_covered=n_covered))
-        print_certificate(console, model)
+        print_remarks(console, model)
     for line in _stops(model):
         console.print(line)
 

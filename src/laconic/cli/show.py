@@ -51,7 +51,7 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
     names = fitted.ensemble_.used_features
     used = ", ".join(visible(format_name(name)) for name in names) or "none"
     console.print(f"Features used ({len(names)} of {fitted.n_features_in_}): {used}")
-    print_certificate(console, fitted)
+    print_remarks(console, fitted)
     print_scores(console, fitted)
 
 
@@ -128,8 +128,8 @@ def rules_table(
     return table
 
 
-def print_certificate(console: Console, model: RuleModel) -> None:
-    """Print how close the whole model comes to the best one, if known, and a note on dates."""
+def print_remarks(console: Console, model: RuleModel) -> None:
+    """Print what a reader should know about the terms, and how good all of them together are."""
     from laconic.models.notes import note_on_dates
 
     note = note_on_dates(model.ensemble_)

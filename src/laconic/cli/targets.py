@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,11 +81,15 @@ def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
 def _check_classes(target: pl.Series) -> None:
     n_classes = target.n_unique()
     if n_classes > MAX_CLASSES:
-        hint = ", or use --task regression" if target.dtype.is_numeric() else ""
-        raise CommandError(
-            f"Column {target.name!r} has {n_classes} different values, too many for classes. "
-            f"Replace rare ones by a common value{hint}."
-        )
+        _refuse_classes(target.name, n_classes, is_numeric=target.dtype.is_numeric())
+
+
+def _refuse_classes(name: str, n_classes: int, *, is_numeric: bool) -> NoReturn:
+    hint = "use --task regression" if is_numeric else "choose another column with --target"
+    raise CommandError(
+        f"Column {name!r} has {n_classes} different values, too many for classes. Replace rare "
+        f"ones by a common value, or {hint}."
+    )
 
 
 def describe_numbers(name: str, target: NDArray[Any]) -> list[str]:
@@ -100,8 +104,13 @@ def describe_numbers(name: str, target: NDArray[Any]) -> list[str]:
     ]
 
 
-def check_two_classes(name: str, target: NDArray[Any]) -> None:
-    """Refuse a target with a single class."""
+def check_classes(name: str, target: NDArray[Any]) -> None:
+    """Refuse a target with a single class, or with hardly a row for each."""
+    from laconic.models.tasks.classification import has_too_many_classes
+
+    n_classes = len(np.unique(target))
+    if has_too_many_classes(n_classes, len(target)):
+        _refuse_classes(name, n_classes, is_numeric=target.dtype.kind in "iuf")
     if (target == target[0]).all():
         raise CommandError(
             f"There is nothing to learn: column {name!r} is {target[0].item()!r} in every row. "

@@ -156,7 +156,7 @@ class Source:
         table = table_file.TableFile(path, self.format)
         rows = self.rows(*self._prepare(table, quiet))
         if rows.estimator.task.holds_classes:
-            targets.check_two_classes(self.target, rows.target)
+            targets.check_classes(self.target, rows.target)
         elif self.task == "auto" and self.exposure is None:
             table_file.note(targets.describe_numbers(self.target, rows.target), quiet=quiet)
         return rows

@@ -24,6 +24,8 @@ from laconic.terms.formatting import (
 )
 from laconic.terms.record import ClassCounts, FewerTerms, RowScores
 
+# Classes in a sentence.
+_MAX_LISTED = 5
 # Differences that are due to rounding.
 _NEGLIGIBLE = 1e-9
 
@@ -262,7 +264,7 @@ def _never_predicted(
         f"{class_text(each.label)} ({format_percent(each.n_rows / total)} of them)"
         for each in never
     )
-    words = f"On {scores.rows_words} the model never predicts {listed(names)}."
+    words = f"On {scores.rows_words} the model never predicts {listed(names, _MAX_LISTED)}."
     advice = [] if class_weight is not None else [f"set {option('class_weight', 'balanced')}"]
     area = scores.values.get("auc", 0.0)
     if area > 0.5:

@@ -22,6 +22,8 @@ Kind: TypeAlias = Literal["index", "count", "identifier", "names", "constant", "
 MIN_ROWS = 50
 # Identifiers may have a few repetitions, such as a second visit of a patient.
 _SHARE_OF_DIFFERENT = 0.98
+# Names of people and addresses repeat more often.
+_SHARE_OF_NAMES = 0.8
 # Rows that show repetitions.
 _N_FIRST = 500
 # Without a telling name, numbers that rank or number things may be meant in short tables; there are
@@ -165,7 +167,8 @@ def _is_identifier(numbers: Floats, name: str) -> bool:
 
 def _inspect_texts(column: CategoricalColumn, n_rows: int) -> Iterator[Finding]:
     n_values = len(column.categories)
-    if n_values > MAX_CATEGORIES and 2 * n_values > n_rows:
+    is_mostly_different = n_rows >= MIN_ROWS and n_values > _SHARE_OF_NAMES * n_rows
+    if is_mostly_different or (n_values > MAX_CATEGORIES and 2 * n_values > n_rows):
         words = (
             f"has {n_values} different texts in {n_rows} rows; rules about single ones do not "
             "generalize"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -26,6 +27,8 @@ from laconic.terms.record import ClassCounts
 
 # A class with a smaller share of the rows is rare: accuracy hardly depends on it.
 RARE = 0.2
+# So many classes are fine, even if most rows are of another one.
+MAX_SINGLE_CLASSES = 20
 
 
 def _predicted_places(raw: Floats) -> Indices:
@@ -149,6 +152,14 @@ class Classification(Task):
             raise ValueError(
                 f"{owner} needs rows of two classes. Got {len(classes)} class: "
                 f"{classes.tolist()}. Add rows of another class; those of weight 0 do not count."
+            )
+        if has_too_many_classes(len(classes), n_rows):
+            warnings.warn(
+                f"The target has {len(classes)} classes in {n_rows} rows, so most classes have a "
+                "single row. Use RuleBoostingRegressor to predict numbers; replace rare classes by "
+                "a common one; an identifier of rows is no target.",
+                UserWarning,
+                stacklevel=2,
             )
         if len(classes) > 2:
             if not isinstance(known_loss(loss), LogisticLoss):
@@ -348,6 +359,11 @@ def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
                 f"Input y contains {name} at row {row}, but every row needs a class. Leave "
                 "out rows without one."
             )
+
+
+def has_too_many_classes(n_classes: int, n_rows: int) -> bool:
+    """Return whether a target looks like numbers or identifiers, and not like classes."""
+    return n_classes > MAX_SINGLE_CLASSES and 2 * n_classes > n_rows
 
 
 def _is_first(positive: Any, labels: list[Any]) -> bool:
