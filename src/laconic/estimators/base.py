@@ -634,10 +634,10 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         +0.1722 per 10 of x0 from 20 to 60
         +0.5199 if x0 > 55
         >>> print(edited.edits_)
-                          terms   risk  cost  held out   cost
-        before                2  1.571           1.323
-        without x0 <= 40      1   2.07  +0.5     2.034  +0.71
-        with x0 > 55          2  1.868  -0.2     1.748  -0.29
+                          terms   risk   cost  held out   cost
+        before                2  1.571            1.323
+        without x0 <= 40      1  2.070  +0.50     2.034  +0.71
+        with x0 > 55          2  1.868  -0.20     1.748  -0.29
         """
         return edited(
             self,
