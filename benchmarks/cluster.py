@@ -185,7 +185,7 @@ def measure_reduction(n_rows: int = 500_000) -> Numbers:
 
 
 def estimate(numbers: Numbers, n_rows: float = 1e9, n_workers: int = 64) -> Numbers:
-    """Estimate what a table and a search would cost, by the model of docs/cluster.md."""
+    """Estimate what a table and a search would cost, by the model of docs/research/cluster.md."""
     of = numbers.__getitem__
     per_row = sum(
         of(f"reduction: nanoseconds per row for {w}") for w in ("values", "thresholds", "rows")

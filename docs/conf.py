@@ -34,6 +34,7 @@ myst_heading_anchors = 4
 highlight_language = "none"
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # types are part of the docstrings
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -61,7 +62,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Short pages need no sidebar.
-html_sidebars = {"index": [], "start": [], "contributing": []}
+html_sidebars = dict.fromkeys(("index", "start", "how", "comparison", "contributing"), [])
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 NAMED_TEST = re.compile(r"`([\w/]*test_\w+\.py)(?:::(\w+))?`")
 DOTTED_NAME = re.compile(r"(?<![\w./-])laconic(?:\.[A-Za-z_]\w*)+(?![\w-])")
 # In backticks, with at least one slash: `tests/helpers`, `src/librulesearch/`, `cli/fit.py::fit`.
