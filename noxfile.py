@@ -93,21 +93,21 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Build, install and test the package."""
     session.install(".[test,pmml-test]")
-    session.run("pytest", *session.posargs)
+    session.run("python", "-m", "pytest", *session.posargs)
 
 
 @nox.session
 def tests_oldest(session: nox.Session) -> None:
     """Test with the oldest releases that the package claims to work with."""
     session.install(".", *oldest())
-    session.run("pytest", *OLD_RELEASES, *session.posargs)
+    session.run("python", "-m", "pytest", *OLD_RELEASES, *session.posargs)
 
 
 @nox.session
 def tests_middle(session: nox.Session) -> None:
     """Test with releases that are neither the oldest nor the newest."""
     session.install(".[test]", *MIDDLE)
-    session.run("pytest", *OLD_RELEASES, *session.posargs)
+    session.run("python", "-m", "pytest", *OLD_RELEASES, *session.posargs)
 
 
 @nox.session

@@ -62,7 +62,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Short pages need no sidebar.
-html_sidebars = dict.fromkeys(("index", "start", "how", "comparison", "contributing"), [])
+html_sidebars = {page: [] for page in ("index", "start", "how", "comparison", "contributing")}
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

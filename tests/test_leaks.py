@@ -27,13 +27,15 @@ def test_a_thousand_fits_leave_nothing_behind(settings):
     y = X[:, 0] * X[:, 1] + rng.normal(size=200)
     model = RuleBoostingRegressor(1, n_jobs=2, **settings)
     model.set_params(callback=lambda progress: False)
-    for _ in range(100):
-        model.fit(X, y)
-    before = resident_bytes()
-    for _ in range(1000):
-        model.fit(X, y)
-    # A megabyte is a kilobyte a fit; the statistics of one fit alone are more than that.
-    assert resident_bytes() - before < 2**20
+    grown = []
+    for _ in range(3):
+        before = resident_bytes()
+        for _ in range(1000):
+            model.fit(X, y)
+        grown.append(resident_bytes() - before)
+    # A megabyte is a kilobyte a fit; the statistics of one fit alone are more than that. Memory
+    # that is taken once, such as that of a pool, is no leak.
+    assert min(grown) < 2**20, grown
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc/self/statm to read the memory in use")

@@ -130,7 +130,7 @@ def files(folder, X):
     frame.to_csv(csv, index=False)
     frame.to_parquet(parquet)
     return {
-        "pandas, CSV": pd.read_csv(csv),
+        "pandas, CSV": pd.read_csv(csv, float_precision="round_trip"),
         "polars, CSV": pl.read_csv(csv, infer_schema_length=None),
         "polars, CSV with dates": pl.read_csv(csv, try_parse_dates=True, infer_schema_length=None),
         "pandas, Parquet": pd.read_parquet(parquet),

@@ -108,6 +108,8 @@ def exists(path, names):
 def is_ours(path):
     """Whether a path begins with a folder of the project, or is a source file."""
     first = path.split("/")[0]
+    if first == "build":
+        return False  # may be there, and not yet have that file
     is_source = path.endswith((".py", ".hpp", ".cpp"))
     return is_source or any((folder / first).is_dir() for folder in FOLDERS)
 

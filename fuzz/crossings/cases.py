@@ -49,6 +49,8 @@ def run(row: Row, seed: int = 0, *, is_judged: bool = True) -> Outcome:
         for kind in (ConvergenceWarning, laconic.ColumnWarning):
             warnings.simplefilter("ignore", kind)
         warnings.filterwarnings("ignore", "X does not have valid feature names")
+        # Of old releases of Dask, where another test has left a client.
+        warnings.filterwarnings("ignore", "Running on a single-machine scheduler")
         try:
             _run(Problem(row, seed), Path(folder), is_judged)
         except (ValueError, TypeError) as error:

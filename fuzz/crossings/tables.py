@@ -227,7 +227,8 @@ def _files(cells: Cells, folder: Path, kind: str) -> tuple[Any, Any]:
 def _duckdb(cells: Cells, folder: Path) -> tuple[Any, Any]:
     import duckdb
 
-    relation = duckdb.connect().from_arrow(polars_frame(cells).to_arrow())
+    # Old releases close a connection that nothing refers to, which the module itself does.
+    relation = duckdb.from_arrow(polars_frame(cells).to_arrow())
     return relation, relation.pl()
 
 

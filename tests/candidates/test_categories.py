@@ -1,5 +1,6 @@
 """Conditions about categories: values, sets, groups of rare ones, thresholds of ordered ones."""
 
+import json
 from itertools import chain, combinations, product
 
 import numpy as np
@@ -8,8 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import laconic
 from laconic import Condition, Query, RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble
 from laconic.candidates.candidates import candidate_conditions
+from laconic.export.json.files import model_to_dict, read_dict
 from laconic.search import SearchProblem, search
 
 N_PROBLEMS = 1000
@@ -225,7 +228,7 @@ class TestRareCategories:
         model = RuleBoostingRegressor(**parameters).fit(X, [*y, *([0.0] * 100)])
         new = pl.DataFrame({"city": ["Bern", "Oslo", None]})
         assert model.predict(new).tolist() == [0.0, 5.0, 0.0]
-        assert "city not in {Bern, Rome}" in str(model) or "city in {Bern, Rome}" in str(model)
+        assert str(model.ensemble_[0].query) == "city not in {Bern, Rome}"
 
 
 class TestOrder:
@@ -375,3 +378,65 @@ def test_classes_give_the_order_of_their_shares():
     )
     assert "{c1, c4, c7}" in str(model)
     assert len(model.ensemble_[0].query) == 1
+
+
+class TestOthers:
+    """The group of all categories that are not kept prints as "other"."""
+
+    KEPT = ("Athens", "Cairo", "Paris", "Rome")
+
+    @pytest.mark.parametrize(
+        ("condition", "text"),
+        [
+            (Condition("city", "not in", KEPT), "city == other"),
+            (Condition("city", "not in", KEPT[:3]), "city in {Rome, other}"),
+            # What is shorter stays, and so does what says nothing about all others.
+            (Condition("city", "not in", KEPT[:2]), "city not in {Athens, Cairo}"),
+            (Condition("city", "!=", "Rome"), "city != Rome"),
+            (Condition("city", "in", KEPT[:3]), "city in {Athens, Cairo, Paris}"),
+            (
+                Condition("city", "not in", (*KEPT[:3], "Oslo")),
+                "city not in {Athens, Cairo, Oslo, Paris}",
+            ),
+            (Condition("city", "is missing"), "city is missing"),
+        ],
+    )
+    def test_text(self, condition, text):
+        ensemble = RuleEnsemble(feature_kinds={"city": frozenset(self.KEPT)})
+        assert ensemble.text(Query((condition,))) == text
+        # Where there is no ambiguity, the exact text says the same.
+        assert str(condition).startswith("city ")
+        assert "other" not in str(condition)
+
+    def test_a_category_of_that_name(self):
+        kept = ("Athens", "Cairo", "Other", "Rome")
+        ensemble = RuleEnsemble(feature_kinds={"city": frozenset(kept)})
+        text = ensemble.text(Query((Condition("city", "not in", kept),)))
+        assert text == "city not in {Athens, Cairo, Other, Rome}"
+
+    @pytest.mark.parametrize("categories", ["values", "equal", "sets"])
+    def test_models_know_it(self, categories, tmp_path):
+        rng = np.random.default_rng(0)
+        cities = np.array([*self.KEPT * 8, *(f"village {n}" for n in range(20))])
+        X = pd.DataFrame({"city": rng.choice(cities, 500)})
+        y = X.city.str.startswith("village") + 0.01 * rng.normal(size=500)
+        settings = {"categories": categories, "max_categories": 4, "slopes": False}
+        settings |= {"weight_signs": "positive"}
+        model = RuleBoostingRegressor(1, **settings).fit(X, y)
+        assert model.ensemble_.feature_kinds == {"city": frozenset(self.KEPT)}
+        assert " if city == other" in str(model)
+        loaded = read_dict(json.loads(json.dumps(model_to_dict(model))))
+        assert loaded.ensemble.feature_kinds == model.ensemble_.feature_kinds
+        if categories == "sets":
+            return  # need all rows at once
+        in_parts = RuleBoostingRegressor(1, **settings)
+        source = pd.DataFrame({"city": X.city, "y": y})
+        source.to_parquet(tmp_path / "table.parquet")
+        in_parts.fit(laconic.scan(tmp_path / "table.parquet"), "y")
+        assert in_parts.ensemble_.feature_kinds == model.ensemble_.feature_kinds
+
+    def test_explanations_have_the_value(self):
+        X = pd.DataFrame({"city": [*"aaabbb", *"xyz"] * 10})
+        y = X.city.isin([*"xyz"]).astype(float)
+        model = RuleBoostingRegressor(1, max_categories=2, weight_signs="positive").fit(X, y)
+        assert "because city == other (q)" in str(model.explain(pd.DataFrame({"city": ["q"]}))[0])

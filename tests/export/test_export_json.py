@@ -343,6 +343,8 @@ BROKEN = [
     (put([], "feature_importances"), "feature_importances must be a JSON object", True),
     (put({"e": 1.0}, "feature_importances"), "feature_importances must be about the", False),
     (put({"a": -1}, "feature_importances"), "feature_importances.a must be a finite", True),
+    (put({"e": ["x"]}, "kept_categories"), "kept_categories must be about the", False),
+    (put({"a": ["x", 1]}, "kept_categories"), "kept_categories.a must be strings only", True),
     (put([], "feature_kinds"), "feature_kinds must be a JSON object", True),
     (put({"e": "integer"}, "feature_kinds"), "feature_kinds must be about the", False),
     (put({"a": "odd"}, "feature_kinds"), "feature_kinds.a must be 'integer' or 'boolean'", True),

@@ -66,7 +66,8 @@ class CandidateConditions:
     extents : Extents
         Which rows each of them covers, packed as the search needs it.
     feature_kinds : dict of str to FeatureKind
-        Which of the features hold zeros and ones, or integers, only.
+        Which of the features hold zeros and ones, or integers, only, or categories in an order or
+        with a group of others.
     """
 
     conditions: tuple[Condition, ...]

@@ -121,6 +121,28 @@ def category_conditions(
             yield condition
 
 
+def kept_categories(
+    conditions: Iterable[Condition], max_categories: int | None
+) -> dict[str, frozenset[Category]]:
+    """Find the categories that were kept beside a group of all others, by feature.
+
+    Examples
+    --------
+    >>> options = CategoryOptions(max_categories=2)
+    >>> made = category_conditions("x", "abcd", np.arange(4, 0, -1.0), options)
+    >>> sorted(kept_categories(made, options.max_categories)["x"])
+    ['a', 'b']
+    """
+    return {
+        condition.feature: frozenset(condition.value)
+        for condition in conditions
+        # Sets of categories without a group of others are smaller.
+        if condition.relation == "not in"
+        and isinstance(condition.value, tuple)
+        and len(condition.value) == max_categories
+    }
+
+
 def _member_sets(
     members: list[int], options: CategoryOptions, orders: Iterable[list[int]]
 ) -> Iterator[Sequence[int]]:

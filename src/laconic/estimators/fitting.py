@@ -22,6 +22,7 @@ from laconic.boosting import (
 from laconic.boosting.certificate import ProofProgress
 from laconic.boosting.settings import form_of
 from laconic.candidates.candidates import CandidateConditions
+from laconic.candidates.categories import kept_categories
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.convergence import is_stopped
 from laconic.estimators.parameters import PSEUDO_ROWS
@@ -131,7 +132,8 @@ class FitRun:
         self._boosting = boost(self.rounds, self.scaled, self.n_terms, given)
 
     def _first_state(self, before: State | None, start: RuleEnsemble) -> State:
-        kinds = self.candidates.feature_kinds
+        kept = kept_categories(self.candidates.conditions, self.settings.max_categories)
+        kinds = kept | self.candidates.feature_kinds
         if before is None:
             names = self.data.table.feature_names
             start = replace(start, feature_names=names, feature_kinds=kinds)

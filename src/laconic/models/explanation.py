@@ -18,6 +18,7 @@ from laconic.terms.conditions import MISSING_RELATIONS, Condition
 from laconic.terms.display import rules_html
 from laconic.terms.formatting import (
     INTERCEPT,
+    OTHER,
     aligned,
     class_text,
     format_count,
@@ -200,7 +201,8 @@ class RowExplanation:
             return [str(term.query)]
         values = [
             ""
-            if condition.relation in ("==", *MISSING_RELATIONS)
+            if condition.relation in MISSING_RELATIONS
+            or (condition.relation == "==" and condition.value != OTHER)
             else f" ({self._value(lower, condition)})"
             for lower, condition in self._intervals(term)
         ]

@@ -31,8 +31,9 @@ from laconic.tables.times import (
 )
 
 Category: TypeAlias = str | bool | int | float
-FeatureKind: TypeAlias = Literal["integer", "boolean"] | tuple[Category, ...]
-"""What is known about the values of a feature; a tuple has them all in their order."""
+FeatureKind: TypeAlias = Literal["integer", "boolean"] | tuple[Category, ...] | frozenset[Category]
+"""What is known about the values of a feature: a tuple has them all in their order, a set
+those that are not among the others."""
 Rows: TypeAlias = slice | Bools | Indices
 
 LARGEST_EXACT = 2**53

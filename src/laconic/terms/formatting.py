@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 INTERCEPT = "(intercept)"
 """The text of an intercept, in place of the conditions of a rule."""
 
+OTHER = "other"
+"""The text of all categories that have no conditions of their own."""
+
 NO_KINDS: Mapping[str, FeatureKind] = MappingProxyType({})
 """For ensembles whose features are of unknown kinds."""
 
@@ -411,7 +414,22 @@ def _as_shown(condition: Condition, kinds: Mapping[str, FeatureKind]) -> list[Co
     kind = kinds.get(condition.feature)
     if isinstance(kind, tuple):
         return _as_thresholds(condition, kind)
+    if isinstance(kind, frozenset):
+        return [_with_others(condition, kind)]
     return [_as_kind(condition, kind)]
+
+
+def _with_others(condition: Condition, kept: frozenset[Category]) -> Condition:
+    """Name all categories that are not kept "other", where that is shorter."""
+    membership = _membership(condition)
+    if membership is None or membership[0] or any(str(each).lower() == OTHER for each in kept):
+        return condition
+    outside = {*membership[1]}
+    inside = sorted(kept - outside)
+    if not outside <= kept or len(inside) + 1 >= len(outside):
+        return condition
+    shown = (*inside, OTHER)
+    return _shown(condition, "in", shown) if inside else _shown(condition, "==", OTHER)
 
 
 def _as_kind(condition: Condition, kind: str | None) -> Condition:
@@ -438,13 +456,13 @@ def _as_thresholds(condition: Condition, order: tuple[Category, ...]) -> list[Co
     first, last = min(map(order.index, values)), max(map(order.index, values))
     if last - first + 1 > len(values):
         return [condition]
-    below = [_threshold(condition, ">", order[first - 1])] if first > 0 else []
-    above = [_threshold(condition, "<=", order[last])] if last + 1 < len(order) else []
+    below = [_shown(condition, ">", order[first - 1])] if first > 0 else []
+    above = [_shown(condition, "<=", order[last])] if last + 1 < len(order) else []
     return below + above
 
 
-def _threshold(condition: Condition, relation: str, value: Category) -> Condition:
-    """Make a condition for texts only: other thresholds must be numbers."""
+def _shown(condition: Condition, relation: str, value: Value) -> Condition:
+    """Make a condition for texts only, with a threshold or a value that no condition can have."""
     shown = copy.copy(condition)
     object.__setattr__(shown, "relation", relation)
     object.__setattr__(shown, "value", value)

@@ -181,11 +181,13 @@ class RuleEnsemble(Sequence[Term]):
     feature_names : tuple of str or None, default=None
         Names of the columns of a table that comes without names, by position.
         The default is x0, x1, ... Tables with names are matched by name.
-    feature_kinds : dict of str to {"integer", "boolean"} or tuple, default={}
-        Features that hold integers only, zeros and ones only, or ordered categories (given as a
-        tuple), where that is known. Only printed text depends on it: ``rooms == 7`` for
-        ``6 < rooms <= 7``, ``not paid`` for ``paid <= 0``, and ``size <= M`` for
-        ``size in {M, S}``. Predictions and equality of ensembles do not.
+    feature_kinds : dict of str to {"integer", "boolean"}, tuple or frozenset, default={}
+        Features that hold integers only, zeros and ones only, ordered categories (given as a
+        tuple), or many categories, of which only some have conditions of their own (given as a
+        frozenset), where that is known. Only printed text depends on it: ``rooms == 7`` for
+        ``6 < rooms <= 7``, ``not paid`` for ``paid <= 0``, ``size <= M`` for ``size in {M, S}``,
+        and ``city in {Rome, other}`` for ``city not in {Athens, Cairo, Paris}``. Predictions and
+        equality of ensembles do not.
     outputs : tuple of Output, default=()
         Where a row has several raw predictions, one for each class: their names and intercepts. The
         `intercept` is then not used. Empty for a single one.

@@ -119,7 +119,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             "settings": model.settings_,
             "l2_regularization": model.l2_regularization_,
             "n_candidates": model.n_candidates_,
-            "feature_kinds": _used_kinds(ensemble),
+            **_used_kinds(ensemble),
             "feature_importances": _importances(model),
             "record": model.record_,
             "reading": model.reading_,
@@ -149,11 +149,17 @@ def read_dict(data: Any) -> SavedModel:
     )
 
 
-def _used_kinds(ensemble: RuleEnsemble) -> dict[str, Any]:
-    """Return the kinds of the features that terms use."""
+def _used_kinds(ensemble: RuleEnsemble) -> dict[str, dict[str, Any]]:
+    """Return the kinds of the features that terms use, as the entries of a model have them."""
     used = dict.fromkeys([*ensemble.used_features, *(n for t in ensemble for n in t.features)])
-    kinds = {name: ensemble.feature_kinds.get(name) for name in used}
-    return {name: kind for name, kind in kinds.items() if kind is not None}
+    entries: dict[str, dict[str, Any]] = {"feature_kinds": {}, "kept_categories": {}}
+    for name in used:
+        kind = ensemble.feature_kinds.get(name)
+        if isinstance(kind, frozenset):
+            entries["kept_categories"][name] = sorted(kind)
+        elif kind is not None:
+            entries["feature_kinds"][name] = kind
+    return entries
 
 
 def _importances(model: RuleModel) -> dict[str, float] | None:
@@ -198,13 +204,14 @@ def _read_model(data: Any) -> SavedModel:
         _check_term(f"terms[{place}]", saved.term, names, task)
     _check_scores(found["record"])
     intercept, outputs = _read_intercept(found["intercept"], "intercept", task.outputs)
-    for name in found["feature_kinds"]:
-        require(_is_feature(name, names), "feature_kinds", "about the feature_names", name)
+    for entry in ("feature_kinds", "kept_categories"):
+        for name in found[entry]:
+            require(_is_feature(name, names), entry, "about the feature_names", name)
     ensemble = RuleEnsemble(
         tuple(saved.term for saved in found["terms"]),
         intercept,
         names,
-        found["feature_kinds"],
+        found["kept_categories"] | found["feature_kinds"],
         outputs,
     )
     # Otherwise a row may get an infinite prediction, or NaN from two infinities.

@@ -527,6 +527,12 @@ _MODEL_ENTRIES: Entries = {
         "do not.",
         default={},
     ),
+    "kept_categories": Entry(
+        Map(Array(CATEGORY, is_distinct=True, is_uniform=True, make=frozenset)),
+        "Of features of terms with many categories, those that have conditions of their own; texts "
+        'name all that are not among them "other".',
+        default={},
+    ),
     "feature_importances": Entry(
         Map(AMOUNT),
         "Shares of the features in the predictions for the training rows: their mean absolute "

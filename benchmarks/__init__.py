@@ -1,0 +1,1 @@
+"""Benchmarks, studies of accuracy, and the reproduction of the paper."""
