@@ -1,5 +1,6 @@
 """Columns that no rule should be made of."""
 
+import re
 import warnings
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
+import laconic
 from laconic import (
     ColumnWarning,
     Condition,
@@ -351,3 +353,52 @@ def test_whole_numbers_that_are_rounded_are_told(make):
         RuleBoostingRegressor(1).fit(make(LARGE), y)
     even = [2**53 + 2 * n for n in range(60)]
     assert not [each for each in inspect_columns(as_table(make(even))) if each.kind == "rounded"]
+
+
+DAYS = pd.date_range("1995-08-01", periods=60)
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (DAYS.strftime("%b %d %Y"), "holds dates as texts, such as 'Aug 01 1995'"),
+        (DAYS.strftime("%d/%m/%Y"), "holds dates as texts, such as '01/08/1995'"),
+        ([f"$1,2{n:02}.50" for n in range(60)], "holds numbers as texts, such as '$1,200.50'"),
+    ],
+)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_texts_of_dates_and_amounts_come_with_the_line_that_reads_them(make, texts, words):
+    X, y = make({"when": [*texts]}), np.arange(60.0)
+    with pytest.warns(ColumnWarning, match=re.escape(f"'when' {words}")) as caught:
+        RuleBoostingRegressor(1).fit(X, y)
+    (message,) = (str(each.message) for each in caught)
+    assert "convert them with X = laconic.read_table(X)." in message
+    X = laconic.read_table(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = RuleBoostingRegressor(1).fit(X, y)
+    assert model.score(X, y) > 0.5
+
+
+def test_dates_that_can_be_read_in_two_ways_come_with_both_lines():
+    days = [f"{1 + n % 12:02}/{1 + n // 12:02}/2020" for n in range(60)]
+    with pytest.warns(ColumnWarning, match="holds dates as texts") as caught:
+        RuleBoostingRegressor(1).fit(pd.DataFrame({"when": days}), np.arange(60.0))
+    message = str(caught[0].message)
+    lines = re.findall(r"X = laconic\.read_table\(X, dates=\{'when': '([^']*)'\}\)", message)
+    assert sorted(lines) == ["%d/%m/%Y", "%m/%d/%Y"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"type {n % 7}" for n in range(60)],
+        [f"{n % 5}-{n % 7 + 5}" for n in range(60)],
+        [f"{n % 20} cm" for n in range(60)],
+        ["unknown", *(f"{n % 9}{'ab'[n % 2]}" for n in range(59))],
+    ],
+)
+def test_other_texts_with_digits_stay_texts(texts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RuleBoostingRegressor(1).fit(pd.DataFrame({"x": texts}), np.arange(60.0))

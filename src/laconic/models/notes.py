@@ -29,7 +29,7 @@ def note_on_dates(ensemble: RuleEnsemble) -> str | None:
         subject, verb = f"Term {numbers[0]} depends", "it does"
     return (
         f"{subject} on fixed dates: {verb} not change any more for rows with later dates. For what "
-        "recurs, use date_parts, such as month; for the future, leave out the date of a row."
+        "recurs, use parts of dates, such as months; for the future, leave out the date of a row."
     )
 
 

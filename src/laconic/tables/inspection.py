@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,8 +16,12 @@ from laconic._util.words import listed_names
 from laconic.tables.columns import CategoricalColumn, Column, NumericColumn, Rows
 from laconic.tables.leakage import find_leaks, read_column
 from laconic.tables.tables import Table
+from laconic.tables.text_files.dates import date_formats
+from laconic.tables.text_files.text_format import ColumnReader, Reading
 
-Kind: TypeAlias = Literal["index", "count", "identifier", "names", "constant", "rounded", "target"]
+Kind: TypeAlias = Literal[
+    "index", "count", "identifier", "names", "constant", "rounded", "texts", "target"
+]
 
 # With fewer rows, any order may be chance.
 MIN_ROWS = 50
@@ -39,6 +44,7 @@ _INDEX_NAME = re.compile(
 # "id", "user_id", "Patient ID", "PassengerId", but not "paid".
 _IDENTIFIER_NAME = re.compile(r"(?i:(?:.*[\W_])?(?:id|uuid|guid|key|nr|no))|.*(?:[a-z]I[dD]|ID)")
 
+_DIGIT = re.compile(r"\d")
 # Names of what has a number, or of numbers.
 _ENTITY_NAME = re.compile(
     r"(?i:(?:.*[\W_])?(?:patient|customer|client|subject|participant|respondent|employee|student|"
@@ -187,18 +193,50 @@ def inspect_target(table: Table, target: Floats, rows: Rows = slice(None)) -> It
 
 def warn_about_columns(table: Table, target: Floats, rows: Rows, stacklevel: int = 4) -> None:
     """Warn about all columns that are likely to spoil a model, in one warning."""
+    unread = [*_inspect_unread(table)]
+    names = [finding.column for finding in unread]
     harmful = ("index", "names", "rounded")
     found = [
-        *(finding for finding in inspect_columns(table) if finding.kind in harmful),
+        *(
+            each
+            for each in inspect_columns(table)
+            if each.kind in harmful and each.column not in names
+        ),
         *inspect_target(table, target, rows),
     ]
-    if not found:
+    silence = "silence laconic.ColumnWarning if they are intended."
+    for findings, advice in ((unread, "Or "), (found, "Drop these columns, or ")):
+        if findings:
+            listing = "; ".join(map(str, findings))
+            warnings.warn(
+                f"{listing[0].upper()}{listing[1:]}. {advice}{silence}",
+                ColumnWarning,
+                # Points at the line that called fit.
+                stacklevel=stacklevel,
+            )
+
+
+def _inspect_unread(table: Table) -> Iterator[Finding]:
+    """Find columns of text in which `read_table` reads dates or amounts."""
+    if table.cells is not None or find_spec("polars") is None:
         return
-    listing = "; ".join(map(str, found))
-    warnings.warn(
-        f"{listing[0].upper()}{listing[1:]}. Drop these columns, or "
-        "silence laconic.ColumnWarning if they are intended.",
-        ColumnWarning,
-        # Points at the line that called fit.
-        stacklevel=stacklevel,
-    )
+    for name in table.feature_names:
+        column = read_column(table, name)
+        if not isinstance(column, CategoricalColumn) or not column.is_text or column.is_declared:
+            continue
+        # Nearly all other columns have a text without a digit among the first ones.
+        if all(_DIGIT.search(str(text)) for text in column.categories[:5]):
+            yield from _unread_texts(column)
+
+
+def _unread_texts(column: CategoricalColumn) -> Iterator[Finding]:
+    import polars as pl
+
+    texts = pl.Series(column.name, column.categories, dtype=pl.String)
+    formats = date_formats(texts)
+    ways = [f", dates={ {column.name: each}!r}" for each in formats] if len(formats) > 1 else [""]
+    reader = ColumnReader(reading=Reading(), has_types=True)
+    if formats or reader.read(texts.to_frame()).dtypes[0].is_numeric():
+        lines = " or ".join(f"X = laconic.read_table(X{way})" for way in ways)
+        words = f"holds {'dates' if formats else 'numbers'} as texts, such as {texts[0]!r}"
+        yield Finding("texts", (column.name,), f"{words}: convert them with {lines}")
