@@ -29,6 +29,7 @@ try:
     from laconic.cli.export import export
     from laconic.cli.files import STANDARD_INPUT
     from laconic.cli.fit import fit
+    from laconic.cli.messages import in_options, usage_message
     from laconic.cli.predict import predict
     from laconic.cli.report import report
     from laconic.cli.show import show
@@ -67,10 +68,13 @@ def main(tokens: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except cyclopts.CycloptsError as error:
-        terminal.complain(f"error: {_usage_message(error)}")
+        terminal.complain(f"error: {usage_message(error)}")
         return EXIT_USAGE
-    except (CommandError, ValueError, TypeError, OSError) as error:
+    except (CommandError, OSError) as error:
         terminal.complain(f"error: {error}")
+        return EXIT_ERROR
+    except (ValueError, TypeError) as error:
+        terminal.complain(f"error: {in_options(str(error))}")
         return EXIT_ERROR
     except MemoryError:
         terminal.complain(
@@ -105,21 +109,3 @@ def _with_standard_input(tokens: Sequence[str]) -> list[str]:
         is_table = token == "-" and option != "--missing"
         given.append(str(STANDARD_INPUT) if is_table else token)
     return given
-
-
-def _usage_message(error: cyclopts.CycloptsError) -> str:
-    """Describe a wrong call; for a missing argument, with the likely reason."""
-    given = error.root_input_tokens or ()
-    argument = error.argument
-    if argument is None or not isinstance(error, cyclopts.MissingArgumentError):
-        return str(error)
-    if any(token.split("=")[0] in argument.names for token in given):
-        return str(error)
-    message = str(error).replace("requires an argument", "is required, but missing")
-    has_options = any(token.startswith("-") for token in given)
-    if argument.field_info.is_keyword or not has_options:
-        return message
-    return (
-        f"{message} Put it before the options: those that take several values, such as --missing, "
-        "take all values that follow."
-    )

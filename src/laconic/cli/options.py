@@ -6,10 +6,11 @@ Constraints on terms as the command line takes them: words, and pairs of a colum
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import cyclopts
 
@@ -31,12 +32,22 @@ def _must_be(requirement: str, is_met: Callable[[Any], bool]) -> cyclopts.Parame
         if isinstance(value, int | float) and not is_met(value):
             raise ValueError(f"It must be {requirement}.")
 
-    return cyclopts.Parameter(validator=check)
+    return cyclopts.Parameter(validator=check, converter=read_value)
+
+
+def read_value(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
+    """Read one or more values, and refuse fractions of whole numbers, which would be rounded."""
+    kinds = get_args(kind) or (kind,)
+    if int in kinds and float not in kinds:
+        for token in tokens:
+            if re.fullmatch(r"[+-]?\d*\.\d*[1-9]\d*", token.value):
+                raise ValueError(f"It must be a whole number. Got {token.value}.")
+    return cyclopts.convert(kind, tokens)
 
 
 def read_or_none(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
     """Read a value, or "none", which releases of cyclopts before 5 do not know."""
-    return None if tokens[0].value.lower() == "none" else cyclopts.convert(kind, tokens)
+    return None if tokens[0].value.lower() == "none" else read_value(kind, tokens)
 
 
 def _check_separator(kind: Any, value: str | None) -> None:
@@ -58,12 +69,16 @@ Count: TypeAlias = Annotated[int, _IS_COUNT]
 CountOrZero: TypeAlias = Annotated[
     int, _must_be("a whole number of at least 0", lambda number: number >= 0)
 ]
-CountOrNone: TypeAlias = Annotated[int | None, _IS_COUNT]
+CountOrNone: TypeAlias = Annotated[
+    int | None, _IS_COUNT, cyclopts.Parameter(converter=read_or_none)
+]
 ShareOrZero: TypeAlias = Annotated[
     float, _must_be("a number of at least 0 and below 1", lambda number: 0 <= number < 1)
 ]
 Seconds: TypeAlias = Annotated[
-    float | None, _must_be("a finite number above 0", lambda number: 0 < number < math.inf)
+    float | None,
+    _must_be("a finite number above 0", lambda number: 0 < number < math.inf),
+    cyclopts.Parameter(converter=read_or_none),
 ]
 Folds: TypeAlias = Annotated[
     int, _must_be("a whole number of at least 2", lambda number: number >= 2)
@@ -71,7 +86,9 @@ Folds: TypeAlias = Annotated[
 Flag: TypeAlias = Annotated[bool, cyclopts.Parameter(negative="")]
 Names: TypeAlias = Annotated[tuple[str, ...], _TAKES_ALL_THAT_FOLLOW]
 Rows: TypeAlias = Annotated[
-    tuple[int, ...], _TAKES_ALL_THAT_FOLLOW, cyclopts.Parameter(validator=_check_rows)
+    tuple[int, ...],
+    _TAKES_ALL_THAT_FOLLOW,
+    cyclopts.Parameter(validator=_check_rows, converter=read_value),
 ]
 Texts: TypeAlias = Annotated[tuple[str, ...] | None, _TAKES_ALL_THAT_FOLLOW]
 Model: TypeAlias = Annotated[
@@ -131,6 +148,12 @@ class Format:
 
 
 DEFAULT_FORMAT = Format()
+
+
+def check_query(query: str | None, path: Path) -> None:
+    """Refuse a query where there is no database."""
+    if query is not None:
+        raise CommandError(f"--query needs a database. Got the file {str(path)!r}. Leave it out.")
 
 
 _DIRECTIONS = {"+1": 1, "1": 1, "+": 1, "-1": -1, "-": -1, "−1": -1, "−": -1}

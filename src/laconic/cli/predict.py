@@ -59,6 +59,7 @@ def predict(
             fitted, source, read, output, probabilities=probabilities, keep_columns=kept
         )
         return
+    options.check_query(query, table)
     rows = table_file.TableFile(table, format)
     predictions = table_file.predictions_for(fitted, rows)
     found = {"prediction": predictions.values}

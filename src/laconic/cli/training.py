@@ -153,6 +153,7 @@ class Source:
                 f"--drop must not name the target. Got {self.target!r} for both. Choose another "
                 "--target, or drop other columns."
             )
+        options.check_query(self.query, path)
         table = table_file.TableFile(path, self.format)
         rows = self.rows(*self._prepare(table, quiet))
         if rows.estimator.task.holds_classes:
@@ -319,10 +320,11 @@ def _with_options(kind: type) -> type:
         option = parameter.option or name
         type_ = options.Names if takes_words else parameter.kind.option
         type_ = NumberOfTerms if further else type_
+        read = options.read_or_none if type(None) in get_args(type_) else options.read_value
         about = cyclopts.Parameter(
             help=describe_option(name) + further,
             validator=None if takes_words else _checking(parameter.kind),
-            converter=options.read_or_none if type(None) in get_args(type_) else None,
+            converter=None if takes_words or type_ is bool else read,
         )
         kind.__annotations__[option] = Annotated[type_, about]
         setattr(kind, option, () if takes_words else parameter.default)

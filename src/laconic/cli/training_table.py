@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
 
 Numbers = Annotated[
-    tuple[int, ...], cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)
+    tuple[int, ...],
+    cyclopts.Parameter(
+        negative="", consume_multiple=True, show_default=False, converter=options.read_value
+    ),
 ]
 TrainingTable = Annotated[Path, cyclopts.Parameter(help="File that the model was fitted to.")]
 

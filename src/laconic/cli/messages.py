@@ -1,0 +1,110 @@
+"""Errors in the words of the command line: options and numbers, no parameters and types."""
+
+from __future__ import annotations
+
+import re
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+import cyclopts
+
+from laconic._util.words import listed
+
+# As the package describes them, with what is left of the words.
+_WORDS = {
+    r"an int in the range \[(\d+), inf\)": r"a whole number of at least \1",
+    r"an int": "a whole number",
+    r"a float in the range \[(\S+), inf\)": r"a number of at least \1",
+    r"a float in the range \(0, inf\)": "a number above 0",
+    r"a float in the range \((\S+), (\S+)\]": r"a number above \1 and at most \2",
+    r"a float": "a number",
+    r"a str among \{(.*?)\}": r"one of \1",
+    r"a list of str among \{(.*?)\} or None": r"some of \1",
+    r"(?<=,|r) None\b": " none",
+    r", ('\w+') or an object with the methods of [\w.]+\w": r" or \1",
+    r"Got \[(.*)\] instead": r"Got \1 instead",
+}
+_TYPES = {int: "a whole number", float: "a number", NoneType: "none"}
+_OTHER_OPTIONS = {
+    "sample_weight": "--weight",
+    **{name: f"--{name}" for name in ("dialect", "drop", "exposure", "force", "lock", "replace")},
+}
+
+
+def in_options(message: str) -> str:
+    """Write a message of the package as one about options.
+
+    Examples
+    --------
+    >>> in_options("The 'max_thresholds' parameter must be an int in the range [1, inf). Got 0.")
+    '--max-thresholds must be a whole number of at least 1. Got 0.'
+    >>> in_options("Use loss='squared' or set n_terms to 'auto'.")
+    "Use --loss squared or set --n-terms to 'auto'."
+    """
+    from laconic.cli.training import PARAMETERS
+
+    named = {name: each.option or name for name, each in PARAMETERS.items()}
+    names = {name: f"--{option.replace('_', '-')}" for name, option in named.items()}
+    names |= _OTHER_OPTIONS
+    any_name = "|".join(sorted(names, key=len, reverse=True))
+
+    def option(match: re.Match[str]) -> str:
+        value = match.groupdict().get("value")
+        return names[match["name"]] + (f" {value}" if value else "")
+
+    # Columns are in quotes as well, but not at the beginning, and are no parameters.
+    message = re.sub(
+        rf"^(?:The )?'(?P<name>{any_name})'(?: parameter)?(?: of \w+)?", option, message
+    )
+    message = re.sub(rf"[Tt]he '(?P<name>{any_name})' parameter(?: of \w+)?", option, message)
+    message = re.sub(rf"\b(?P<name>{any_name})='?(?P<value>[\w.-]*\w)'?", option, message)
+    python_names = "|".join(name for name in names if "_" in name)
+    message = re.sub(rf"(?<![\w'\"-])(?P<name>{python_names})(?![\w'\"])", option, message)
+    for pattern, words in _WORDS.items():
+        message = re.sub(pattern, words, message)
+    return message
+
+
+def usage_message(error: cyclopts.CycloptsError) -> str:
+    """Describe a wrong call; for a missing argument, with the likely reason."""
+    if isinstance(error, cyclopts.MissingArgumentError):
+        return _missing_message(error)
+    if isinstance(error, cyclopts.UnusedCliTokensError):
+        unused = listed(map(repr, error.unused_tokens or ()))
+        return f"Unexpected {unused}. Leave it out, or put texts with spaces in quotes."
+    if isinstance(error, cyclopts.CoercionError) and error.token and error.msg is None:
+        kind: Any = error.target_type
+        if kind is not None and get_origin(kind) is not Literal:
+            name = error.token.keyword or "an argument"
+            value = error.token.value
+            return f'Invalid value "{value}" for {name}. It must be {_type_words(kind)}.'
+    return in_options(str(error))
+
+
+def _type_words(kind: Any) -> str:
+    words: list[str] = []
+    for each in get_args(kind) or (kind,):
+        if get_origin(each) is Literal:
+            words += map(repr, get_args(each))
+        elif each is not Ellipsis:
+            words.append(_TYPES.get(each, "a text"))
+    return listed(words, word="or")
+
+
+def _missing_message(error: cyclopts.MissingArgumentError) -> str:
+    given, argument = error.root_input_tokens or (), error.argument
+    if argument is None or any(token.split("=")[0] in argument.names for token in given):
+        return str(error)
+    message = str(error).replace("requires an argument", "is required, but missing")
+    message = re.sub(
+        r'Command "(.+)" parameter (\S+) is required, but missing\.',
+        r"laconic \1 needs \2; see laconic \1 --help.",
+        message,
+    )
+    has_options = any(token.startswith("-") for token in given)
+    if argument.field_info.is_keyword or not has_options:
+        return message
+    return (
+        f"{message} Put it before the options: those that take several values, such as --missing, "
+        "take all values that follow."
+    )
