@@ -157,7 +157,7 @@ def _without_times(texts: pl.Series) -> pl.Series:
 
 def _with_blanks(days: pl.Series) -> pl.Series:
     """Write dates with names of months as 15 Mar 2024, whatever separates their parts."""
-    plain = days.str.replace(_WEEKDAY, "").str.replace(r"(\d)(?:st|nd|rd|th)\b", "${1}")
+    plain = days.str.replace(_WEEKDAY, "").str.replace(r"(\d)(?:st|[nr]d|th)\b", "${1}")
     plain = plain.str.replace(r"(?i)\bsept\b", "Sep")
     spaced = plain.str.replace_all(r"(\p{L}+)", " ${1} ")
     return spaced.str.replace_all(r"[-/.,\s]+", " ").str.strip_chars()
