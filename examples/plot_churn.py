@@ -28,7 +28,7 @@ risk = 0.08 + 0.45 * ((customers["contract"] == "month") & (customers["months"] 
 risk += 0.3 * ((customers["monthly fee"] > 80) & (customers["support calls"] > 1))
 left = np.where(rng.random(n_customers) < risk, "left", "stayed")
 
-model = RuleBoostingClassifierCV().fit(customers, left)
+model = RuleBoostingClassifierCV(positive="left").fit(customers, left)
 print(model)
 
 # %%

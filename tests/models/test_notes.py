@@ -1,10 +1,12 @@
 """Notes on the terms of a model."""
 
-from datetime import date, time
+from datetime import date, time, timedelta
 
+import numpy as np
+import polars as pl
 import pytest
 
-from laconic import Condition, Query, Rule, RuleEnsemble, Slope
+from laconic import Condition, Query, Rule, RuleBoostingRegressor, RuleEnsemble, Slope
 from laconic.models.notes import note_on_dates
 
 DAY = date(2013, 1, 1)
@@ -32,3 +34,11 @@ def test_terms_on_fixed_dates_are_told(terms, start):
 def test_other_terms_are_not_told():
     terms = [rule(3), rule(time(12)), Slope("x", 1, 2, 1.0)]
     assert note_on_dates(RuleEnsemble(terms)) is None
+
+
+def test_printed_models_carry_the_note():
+    X = pl.DataFrame({"day": [date(2012, 1, 1) + timedelta(days=each) for each in range(200)]})
+    model = RuleBoostingRegressor(n_terms=1, slopes=False).fit(X, 1.0 * (np.arange(200) > 120))
+    note = note_on_dates(model.ensemble_)
+    assert str(model).endswith(note)
+    assert f"<p>{note}</p>" in model._repr_mimebundle_()["text/html"]

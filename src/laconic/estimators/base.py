@@ -45,6 +45,7 @@ from laconic.estimators.training_data import read_inputs, read_rows, validated
 from laconic.losses import Loss
 from laconic.models.alternatives import Alternatives
 from laconic.models.explanation import Explanation
+from laconic.models.notes import note_on_dates
 from laconic.models.predictions import Predictions
 from laconic.models.rule_model import RuleModel, add_model_class, checked_table, term_names
 from laconic.models.shapley import ShapleyValues, feature_importances, shapley_values
@@ -844,13 +845,13 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        words = [f"{self._summary}:", str(self.ensemble_), self._proof_words, self._reason]
-        return "\n".join(filter(None, words))
+        return "\n".join([f"{self._summary}:", str(self.ensemble_), *self._remarks])
 
     @property
-    def _reason(self) -> str:
-        """How the number of terms was chosen, if it was."""
-        return getattr(self, "reason_", "")
+    def _remarks(self) -> list[str]:
+        """The proof for all terms together, why there are so many, and which ones have dates."""
+        why: str | None = getattr(self, "reason_", None)
+        return [*filter(None, (self._proof_words, why, note_on_dates(self.ensemble_)))]
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
@@ -869,7 +870,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _rules_html(self) -> str:
         table = rules_html(self.ensemble_.lines, self._summary, self._columns())
-        notes = "".join(f"<p>{words}</p>" for words in (self._proof_words, self._reason) if words)
+        notes = "".join(f"<p>{words}</p>" for words in self._remarks)
         return (
             f"<div>{table}{notes}<details><summary>{type(self).__name__}</summary>"
             f"{estimator_html_repr(self)}</details></div>"
