@@ -33,9 +33,11 @@ def test_a_thousand_fits_leave_nothing_behind(settings):
         for _ in range(1000):
             model.fit(X, y)
         grown.append(resident_bytes() - before)
-    # A megabyte is a kilobyte a fit; the statistics of one fit alone are more than that. Memory
-    # that is taken once, such as that of a pool, is no leak.
-    assert min(grown) < 2**20, grown
+        # A megabyte is a kilobyte a fit; the statistics of one fit alone are more than that.
+        if grown[-1] < 2**20:
+            return
+    # Memory that is taken once, such as that of a pool, would be no leak.
+    pytest.fail(f"Each thousand fits took more memory, in bytes: {grown}")
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc/self/statm to read the memory in use")

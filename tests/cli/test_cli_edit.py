@@ -67,11 +67,12 @@ def test_alternatives_are_listed(run, folder):
     code, out, err = run("alternatives", *paths, "--term", "1", "--tolerance", "0.2")
     assert (code, err) == (0, "")
     assert "term 1" in out.lower()
-    code, out, _ = run("alternatives", *paths, "--json", "--max-found", "3")
+    code, out, _ = run("alternatives", *paths, "--json", "--max-found", "3", "--tolerance", "0.5")
     found = json.loads(out)
     assert (code, [entry["number"] for entry in found]) == (0, [1, 2, 3])
-    for entry in found:
-        assert all({"text", "weight", "share", "overlap"} == set(one) for one in entry["found"])
+    others = [one for entry in found for one in entry["found"]]
+    assert len(others) > 2
+    assert all({"text", "weight", "share", "overlap", "output"} == {*one} for one in others)
 
 
 def test_constraints_are_options_of_fit(run, folder):

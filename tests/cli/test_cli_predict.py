@@ -41,7 +41,8 @@ def test_json_goes_to_the_standard_output(run, model, table, tmp_path):
 def test_predictions_go_to_a_file(run, table, tmp_path, suffix):
     model, output = tmp_path / "model.json", tmp_path / f"out{suffix}"
     run("fit", table, "--target", "spent", "--drop", "client", "--output", model)
-    assert run("predict", model, table, "--output", output, "--keep-columns") == (0, "", "")
+    words = f"{len(people())} rows written to {output}\n"
+    assert run("predict", model, table, "--output", output, "--keep-columns") == (0, words, "")
     if suffix == ".parquet":
         written = pl.read_parquet(output)
     else:

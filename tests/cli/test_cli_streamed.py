@@ -65,10 +65,11 @@ def test_folders_databases_and_large_files(run, parts, tmp_path, monkeypatch):
         assert code == 0
         outputs.append(out[: out.index('"record"')] if '"record"' in out else out)
     assert len({text[text.index('"terms"') : text.index('"weight"')] for text in outputs}) == 1
-    refused(run("fit", tmp_path / "shop.duckdb", *FIT), "A query must say what to read from")
+    refused(run("fit", tmp_path / "shop.duckdb", *FIT), "--query must say what to read from")
 
 
-def test_files_and_addresses_of_sqlite(run, parts, tmp_path):
+def test_files_and_addresses_of_large_databases(run, parts, tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed, "MAX_BYTES_TO_LOAD", 10)
     with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
         people(300).to_pandas().to_sql("people", connection, index=False)
         connection.execute("CREATE TABLE other (x)")

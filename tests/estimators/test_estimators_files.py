@@ -282,6 +282,7 @@ def test_files_that_are_too_large_are_refused(tmp_path):
         (b"{" + b",".join(b'"%d": 0' % i for i in range(300_000)) + b"}", "'9' and 299990 more"),
         (b'{"format": ' + b"9" * 15_000_000 + b"}", "must have the key"),
     ],
+    ids=["many lists", "deep lists", "deeper than Python allows", "a key", "many keys", "a number"],
 )
 def test_hostile_files_are_refused_in_few_words(tmp_path, content, match):
     path = tmp_path / "model.json"

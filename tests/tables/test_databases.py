@@ -235,11 +235,14 @@ def test_no_transaction_of_psycopg_is_left_open(postgres_folder):
         assert connection.info.transaction_status == open_
 
 
-def test_values_of_several_kinds_are_told():
+def test_values_of_several_kinds_are_texts_or_told():
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE TABLE t (a, y)")
-        connection.executemany("INSERT INTO t VALUES (?, ?)", [(1, 0), ("x", 1)])
-        with pytest.raises(TypeError, match=r"Column 'a' must hold .* Got 'int' and 'str' from"):
+        connection.execute("CREATE TABLE t (a, b, y)")
+        rows = [(1, b"x", 0), ("x", 2, 1), (2.5, None, 0), (None, 1, 1)]
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+        (part,) = scan(connection).parts(["a"])
+        assert part["a"].to_pylist() == ["1", "x", "2.5", None]
+        with pytest.raises(TypeError, match=r"Column 'b' must hold .* Got 'bytes' and 'int' from"):
             RuleBoostingClassifier(slopes=False).fit(scan(connection), "y")
 
 

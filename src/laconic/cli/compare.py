@@ -45,7 +45,7 @@ _SIGNIFICANT = 2.0
 def compare(
     model_a: Path,
     model_b: Path,
-    table: Path | None = None,
+    table: options.Place | None = None,
     /,
     *,
     target: str | None = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def cv(
-    table: Path,
+    table: options.Place,
     /,
     *,
     source: Source,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_format
 import sys
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import cyclopts
@@ -62,7 +61,7 @@ class ScorecardOptions:
     """
 
     max_points: options.CountOrNone = None
-    data: Path | None = None
+    data: options.Place | None = None
     target: str | None = None
     json: options.Flag = False
 

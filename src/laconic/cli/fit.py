@@ -53,9 +53,9 @@ def fit(
     table : Path
         Text (.csv, .tsv, .txt), .parquet, .feather, .xlsx or JSON lines (.jsonl), also with .gz or
         .zst, or - for the standard input. Separators and decimal signs are detected. Empty cells
-        are missing values, and columns with numbers such as 01234 are text. A folder, a pattern in
-        quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an address such as
-        postgresql://host/name) and files of more than 2 GiB (uncompressed) are read in parts.
+        are missing values, and columns with numbers such as 01234 are text. Or a database (.duckdb,
+        .sqlite, .db, or an address such as postgresql://host/name). A folder, a pattern in quotes
+        such as "data/*.parquet", and tables of more than 2 GiB (uncompressed) are read in parts.
     output : Path
         File to save the model to, as JSON.
     checkpoint : Path
@@ -97,7 +97,7 @@ def _fit(
     progress = FitScreen(console)
     score_test = check.read_test(source)
     large = None
-    if isinstance(table, str) or streamed.is_read_in_parts(table):
+    if streamed.is_read_in_parts(table, source.format.query):
         large = streamed.LargeTable(table, source)
         learning = streamed.without_rows(learning, quiet=console.quiet)
         fitted, n_rows = streamed.fit_large(large, learning, progress)

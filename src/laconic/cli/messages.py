@@ -12,6 +12,7 @@ from laconic._util.words import listed
 
 # As the package describes them, with what is left of the words.
 _WORDS = {
+    r"^A query must say": "--query must say",
     r"an int in the range \[(\d+), inf\)": r"a whole number of at least \1",
     r"an int": "a whole number",
     r"a float in the range \[(\S+), inf\)": r"a number of at least \1",
@@ -74,16 +75,22 @@ def usage_message(error: cyclopts.CycloptsError) -> str:
         return f"Unexpected {unused}. Leave it out, or put texts with spaces in quotes."
     if isinstance(error, cyclopts.CoercionError) and error.token and error.msg is None:
         kind: Any = error.target_type
-        if kind is not None and get_origin(kind) is not Literal:
+        if kind is not None:
             name = error.token.keyword or "an argument"
             value = error.token.value
             return f'Invalid value "{value}" for {name}. It must be {_type_words(kind)}.'
-    return in_options(str(error))
+    return in_options(_without_quotes(str(error)))
+
+
+def _without_quotes(message: str) -> str:
+    """Write options and arguments without quotes, as newer releases of cyclopts do."""
+    return re.sub(r'"(--?[a-z][\w-]*|[A-Z_]+)"', r"\1", message)
 
 
 def _type_words(kind: Any) -> str:
     words: list[str] = []
-    for each in get_args(kind) or (kind,):
+    kinds = (kind,) if get_origin(kind) is Literal else get_args(kind) or (kind,)
+    for each in kinds:
         if get_origin(each) is Literal:
             words += map(repr, get_args(each))
         elif each is not Ellipsis:
@@ -94,8 +101,10 @@ def _type_words(kind: Any) -> str:
 def _missing_message(error: cyclopts.MissingArgumentError) -> str:
     given, argument = error.root_input_tokens or (), error.argument
     if argument is None or any(token.split("=")[0] in argument.names for token in given):
-        return str(error)
-    message = str(error).replace("requires an argument", "is required, but missing")
+        return _without_quotes(str(error))
+    message = _without_quotes(str(error)).replace(
+        "requires an argument", "is required, but missing"
+    )
     message = re.sub(
         r'Command "(.+)" parameter (\S+) is required, but missing\.',
         r"laconic \1 needs \2; see laconic \1 --help.",

@@ -97,12 +97,6 @@ Model: TypeAlias = Annotated[
 ]
 Output: TypeAlias = Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])]
 """The file that a command writes."""
-FeatureTable: TypeAlias = Annotated[
-    Path,
-    cyclopts.Parameter(
-        help="File with the columns that the model uses, in any order, as for 'laconic fit'."
-    ),
-]
 
 
 def _read_place(kind: Any, tokens: Sequence[cyclopts.Token]) -> Path | str:
@@ -113,6 +107,12 @@ def _read_place(kind: Any, tokens: Sequence[cyclopts.Token]) -> Path | str:
 
 Place: TypeAlias = Annotated[Path | str, cyclopts.Parameter(converter=_read_place)]
 """A file, or the address of a database."""
+FeatureTable: TypeAlias = Annotated[
+    Place,
+    cyclopts.Parameter(
+        help="File with the columns that the model uses, in any order, as for 'laconic fit'."
+    ),
+]
 
 
 @cyclopts.Parameter(name="*")
@@ -129,11 +129,14 @@ class Format:
         Separator of the cells in a text file, such as ";" or tab; by default, detected.
     decimal : str
         Decimal sign of numbers in text; by default, detected.
+    query : str
+        What to read from a database: SQL, or the name of a table; by default, its only table.
     """
 
     missing: Texts = None
     separator: Annotated[str | None, cyclopts.Parameter(validator=_check_separator)] = None
     decimal: Literal[".", ","] | None = None
+    query: str | None = None
 
     @property
     def separating(self) -> str | None:
@@ -148,12 +151,6 @@ class Format:
 
 
 DEFAULT_FORMAT = Format()
-
-
-def check_query(query: str | None, path: Path) -> None:
-    """Refuse a query where there is no database."""
-    if query is not None:
-        raise CommandError(f"--query needs a database. Got the file {str(path)!r}. Leave it out.")
 
 
 _DIRECTIONS = {"+1": 1, "1": 1, "+": 1, "-1": -1, "-": -1, "−1": -1, "−": -1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from laconic.cli import files, options, streamed, table_file, terminal
 from laconic.cli.terminal import CommandError
+from laconic.terms.formatting import visible
 
 
 def predict(
@@ -15,14 +16,12 @@ def predict(
     probabilities: options.Flag = False,
     keep_columns: options.Flag = False,
     json: options.Flag = False,
-    query: str | None = None,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
     """Predict the target for the rows of a table.
 
-    A folder, a pattern in quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an
-    address such as postgresql://host/name) and files of more than 2 GiB (uncompressed) are read in
-    parts; their predictions are written to a Parquet file.
+    A folder, a pattern in quotes such as "data/*.parquet", and tables of more than 2 GiB
+    (uncompressed) are read in parts; their predictions are written to a Parquet file.
 
     Parameters
     ----------
@@ -36,8 +35,6 @@ def predict(
         Write the columns of the table as well; the cells of a text file stay unchanged.
     json : bool
         Write JSON: a list with an object per row.
-    query : str
-        What to read from a database: SQL, or the name of a table; by default, its only table.
     """
     fitted = files.load_model_for("predict", model, table)
     if output is not None:
@@ -52,14 +49,13 @@ def predict(
         raise CommandError(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
-    if isinstance(table, str) or streamed.is_read_in_parts(table):
-        source, read = streamed.open_for_model(fitted, table, format, query)
+    if streamed.is_read_in_parts(table, format.query):
+        source, read = streamed.open_for_model(fitted, table, format)
         kept = source.column_names if keep_columns else ()
         streamed.predict_large(
             fitted, source, read, output, probabilities=probabilities, keep_columns=kept
         )
         return
-    options.check_query(query, table)
     rows = table_file.TableFile(table, format)
     predictions = table_file.predictions_for(fitted, rows)
     found = {"prediction": predictions.values}
@@ -74,3 +70,4 @@ def predict(
         terminal.write_text(result.write_csv())
     else:
         files.write_table(result, output)
+        terminal.make_console().print(f"{result.height:,} rows written to {visible(str(output))}")

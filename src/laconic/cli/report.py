@@ -13,7 +13,7 @@ from laconic.terms.formatting import visible
 
 def report(
     model: options.Model,
-    table: Path,
+    table: options.Place,
     /,
     *,
     target: str | None = None,
@@ -22,7 +22,7 @@ def report(
     json: options.Flag = False,
     title: str | None = None,
     baseline: Path | None = None,
-    alternatives: Path | None = None,
+    alternatives: options.Place | None = None,
     max_sample_rows: options.CountOrZero = 100,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Tables that commands read in parts: patterns, folders, databases, and files too large to load."""
+"""Tables that commands read in parts: patterns, folders, and whatever is too large to load."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from laconic.cli.training import Learning, Source, date_options, leave_out
 from laconic.tables.columns import TimeColumn, with_dates
 from laconic.tables.inspection import inspect_columns
 from laconic.tables.sources.files import SCANNABLE, matching_files, suffix_of
-from laconic.tables.sources.sources import DATABASES, TableSource, scan
+from laconic.tables.sources.sources import TableSource, is_database, scan
 from laconic.tables.tables import as_table
 from laconic.tables.text_files import dates, formats, text_format
 from laconic.tables.text_files.read_table import asked_reading, unread_words, with_types
@@ -32,21 +32,22 @@ if TYPE_CHECKING:
 
 # A text takes several times its size in memory.
 MAX_BYTES_TO_LOAD = 2 * 2**30
+# Of a database, which has numbers, dates and short texts.
+BYTES_PER_CELL = 16
 # The first rows are used to inspect columns.
 FIRST_ROWS = 200_000
 
 
-def is_database(path: Path) -> bool:
-    """Return whether a path is that of a database."""
-    return path.suffix.lower() in DATABASES
-
-
-def is_read_in_parts(path: Path) -> bool:
-    """Return whether the table of a path is read in parts, and not loaded as a whole."""
-    if is_database(path) or path.is_dir():
+def is_read_in_parts(path: Path | str, query: str | None = None) -> bool:
+    """Return whether a table is read in parts, and not loaded as a whole."""
+    if is_database(path):
+        source = scan(path, query=query)
+        n_cells = source.count_rows() * len(source.column_names)
+        return n_cells * BYTES_PER_CELL > MAX_BYTES_TO_LOAD
+    if Path(path).is_dir():
         return True
-    if path.exists():
-        return formats.uncompressed_size(path) > MAX_BYTES_TO_LOAD
+    if Path(path).exists():
+        return formats.uncompressed_size(Path(path)) > MAX_BYTES_TO_LOAD
     return any(sign in str(path) for sign in "*?[")
 
 
@@ -64,7 +65,7 @@ def look_at_start(
     path: Path | str, format: options.Format, known: Reading | None = None
 ) -> TextStart | None:
     """Detect the format of a table that is read in parts; None unless it is text."""
-    files = [] if isinstance(path, str) or is_database(path) else matching_files(str(path))
+    files = [] if is_database(path) else matching_files(str(path))
     if not files or SCANNABLE.get(suffix_of(files[0])) != "csv":
         return None
     cells = _first_cells(files, format)
@@ -95,7 +96,7 @@ def _first_cells(files: list[str], format: options.Format) -> formats.FileCells 
 
 def open_table(
     path: Path | str,
-    query: str | None,
+    format: options.Format,
     start: TextStart | None,
     missing: Sequence[str],
     text_columns: Collection[str] = (),
@@ -107,11 +108,11 @@ def open_table(
     import polars as pl
 
     if start is None:
-        return scan(path, query=query)
+        return scan(path, query=format.query)
     how: dict[str, Any] = {} if start.separator is None else {"separator": start.separator}
     return scan(
         path,
-        query=query,
+        query=format.query,
         null_values=["", *missing],
         # If commas separate cells, polars takes none for a decimal sign.
         decimal_comma=start.decimal == "," != start.separator,
@@ -155,7 +156,6 @@ def open_for_model(
     model: RuleBoosting,
     path: Path | str,
     format: options.Format,
-    query: str | None,
     roles: Sequence[str] = (),
 ) -> tuple[TableSource, PartReader]:
     """Prepare to read a table in parts, in the format of the table that a model was fitted to.
@@ -167,7 +167,7 @@ def open_for_model(
     text = {*ensemble.used_features}
     if any(isinstance(label, str) for label in model.task_.labels or ()):
         text |= {*roles[:1]}  # classes that look like numbers
-    table = open_table(path, query, start, missing, text)
+    table = open_table(path, format, start, missing, text)
     read = PartReader(
         replace(
             known,
@@ -183,12 +183,12 @@ def open_for_model(
 def open_test(path: Path | str, source: Source) -> Callable[[RuleBoosting], ScoredRows]:
     """Check that a table to score a model on can be read in parts; returns what scores it."""
     start, missing = look_at_start(path, source.format), source.format.missing_texts()
-    table = open_table(path, source.query, start, missing)
+    table = open_table(path, source.format, start, missing)
     for name in source.roles:
         table.require(name, "name of a column")
 
     def score(model: RuleBoosting) -> ScoredRows:
-        table, read = open_for_model(model, path, source.format, source.query, source.roles)
+        table, read = open_for_model(model, path, source.format, source.roles)
         scored = score_large(model, table.narrowed(table.column_names, source.target), source)
         read.warn()
         return scored
@@ -219,7 +219,7 @@ class LargeTable:
         start = look_at_start(path, source.format)
         missing, codes = source.format.missing_texts(), () if start is None else start.codes
         texts = [*codes, *source.typed_columns]
-        table = open_table(path, source.query, start, missing, texts)
+        table = open_table(path, source.format, start, missing, texts)
         for name in (*source.roles, *source.drop, *source.keep, *source.typed_columns):
             table.require(name, "name of a column")
         self.source, self._table = source, table

@@ -15,8 +15,9 @@ from laconic._util.words import listed_names, nearest
 from laconic.cli import files, options, targets, terminal
 from laconic.cli.terminal import CommandError
 from laconic.tables.inspection import ColumnWarning
+from laconic.tables.sources.sources import is_database
 from laconic.tables.tables import whole_column
-from laconic.tables.text_files.formats import read_file, shown_path
+from laconic.tables.text_files.formats import FileCells, read_database, read_file, shown_path
 from laconic.tables.text_files.read_table import decimal_sign, describe_unread
 from laconic.tables.text_files.text_format import ColumnReader, Reading
 from laconic.tables.times import kind_of
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 class TableFile:
     """A table that was read once, for any number of models."""
 
-    def __init__(self, path: Path, format: options.Format) -> None:
+    def __init__(self, path: Path | str, format: options.Format) -> None:
         place = None if path == files.STANDARD_INPUT else path
-        self.format, self.content = format, read_file(place, format.separating)
+        self.format, self.content = format, _read(place, format)
         self.cells = self.content.frame
         self._has_warned = False
         self._warned: set[str] = set()
@@ -130,6 +131,17 @@ class TableFile:
     ) -> pl.Series:
         check_columns(self.cells, [name])
         return self._read(model, [name], known)[name]
+
+
+def _read(path: Path | str | None, format: options.Format) -> FileCells:
+    """Read the cells of a file, of a database, or of the standard input if the path is None."""
+    if isinstance(path, str) or (path is not None and is_database(path)):
+        return read_database(path, format.query)
+    if format.query is not None:
+        raise CommandError(
+            f"--query needs a database. Got the file {shown_path(path)}. Leave it out."
+        )
+    return read_file(path, format.separating)
 
 
 def target_of(model: RuleModel, target: str | None) -> str:

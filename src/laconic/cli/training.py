@@ -102,8 +102,6 @@ class Source:
         "tweedie". The model predicts rates: the target per unit of exposure.
     drop : tuple of str
         Columns not to use.
-    query : str
-        What to read from a database: SQL, or the name of a table; by default, its only table.
     keep : tuple of str
         Columns to use as they are, even if they look like row IDs, leak the target, or are text
         that looks like dates or currency.
@@ -122,7 +120,6 @@ class Source:
     keep: options.Names = ()
     numeric: options.Names = ()
     date: options.Names = ()
-    query: str | None = None
     format: options.Format = options.DEFAULT_FORMAT
 
     @property
@@ -146,14 +143,13 @@ class Source:
         named = {"weight": self.weight, "exposure": self.exposure}
         return {name: column for name, column in named.items() if column is not None}
 
-    def read(self, path: Path, *, quiet: bool = False) -> TrainingRows:
+    def read(self, path: Path | str, *, quiet: bool = False) -> TrainingRows:
         """Read a table, and print notes and warnings about its columns."""
         if self.target in self.drop:
             raise CommandError(
                 f"--drop must not name the target. Got {self.target!r} for both. Choose another "
                 "--target, or drop other columns."
             )
-        options.check_query(self.query, path)
         table = table_file.TableFile(path, self.format)
         rows = self.rows(*self._prepare(table, quiet))
         if rows.estimator.task.holds_classes:

@@ -24,7 +24,9 @@ Numbers = Annotated[
         negative="", consume_multiple=True, show_default=False, converter=options.read_value
     ),
 ]
-TrainingTable = Annotated[Path, cyclopts.Parameter(help="File that the model was fitted to.")]
+TrainingTable = Annotated[
+    options.Place, cyclopts.Parameter(help="File that the model was fitted to.")
+]
 
 
 @cyclopts.Parameter(name="*")
@@ -47,7 +49,9 @@ class Columns:
     exposure: str | None = None
     format: options.Format = options.DEFAULT_FORMAT
 
-    def load(self, command: str, model: Path, table: Path) -> tuple[RuleBoosting, dict[str, Any]]:
+    def load(
+        self, command: str, model: Path, table: Path | str
+    ) -> tuple[RuleBoosting, dict[str, Any]]:
         """Load a model, and read the rows that it was fitted to as arguments of `fit`."""
         fitted = files.load_model_for(command, model, table)
         target = table_file.target_of(fitted, self.target)
@@ -154,7 +158,7 @@ def alternatives(
         listed = [asdict(each) for each in found]
         for entry in listed:
             for each in entry["found"]:
-                del each["query"]  # its text is there too
+                del each["form"]  # its text is there too
         terminal.write_json(listed)
 
 

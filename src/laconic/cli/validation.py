@@ -13,6 +13,7 @@ import numpy as np
 from laconic._util.types import Floats, Indices
 from laconic.cli import options, streamed, table_file
 from laconic.cli.training import Source, TrainingRows
+from laconic.tables.sources.sources import is_database
 from laconic.terms.record import FewerTerms, RowScores
 
 if TYPE_CHECKING:
@@ -52,9 +53,12 @@ class Validation:
         """
         if self.test is None:
             return None
-        if isinstance(self.test, str) or streamed.is_read_in_parts(self.test):
-            return streamed.open_test(self.test, source)
-        table = table_file.TableFile(self.test, source.format)
+        format = source.format
+        if not is_database(self.test):
+            format = replace(format, query=None)  # that of the training table
+        if streamed.is_read_in_parts(self.test, format.query):
+            return streamed.open_test(self.test, replace(source, format=format))
+        table = table_file.TableFile(self.test, format)
         table_file.check_columns(table.cells, source.roles)
         return partial(_score_table, table, source)
 

@@ -26,8 +26,6 @@ from laconic.terms.record import ClassCounts, FewerTerms, RowScores
 
 # Classes in a sentence.
 _MAX_LISTED = 5
-# Differences that are due to rounding.
-_NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +130,12 @@ def merge_counts(parts: Iterable[tuple[ClassCounts, ...]]) -> tuple[ClassCounts,
 
 
 def is_worse(metric: Metric, scores: RowScores) -> bool:
-    """Check whether a score is worse than that without a model."""
+    """Check whether a score is worse than that without a model, in the digits that are shown."""
     if metric.name not in scores.values or metric.name not in scores.constants:
         return False
     value, constant = scores.values[metric.name], scores.constants[metric.name]
     loss = constant - value if metric.is_higher_better else value - constant
-    return loss > _NEGLIGIBLE * max(abs(value), abs(constant))
+    return loss > 0 and format_number(value) != format_number(constant)
 
 
 def python_option(name: str, value: Any) -> str:

@@ -71,6 +71,9 @@ class Database(ABC):
     def _as_array(self, name: str, values: Sequence[Any]) -> Any:
         if any(isinstance(value, Decimal) for value in values):
             values = [None if value is None else float(value) for value in values]
+        if any(isinstance(value, str) for value in values):
+            # SQLite allows numbers beside texts.
+            values = [str(value) if isinstance(value, int | float) else value for value in values]
         try:
             return self.arrow.array(values)
         except (self.arrow.ArrowInvalid, self.arrow.ArrowTypeError) as error:
@@ -228,6 +231,11 @@ class DatabaseSource(TableSource):
         return bool(
             self.database.arrow.types.is_integer(self._first(self._select([column])).schema[0].type)
         )
+
+    def count_rows(self) -> int:
+        """Count the rows in the database."""
+        counted = self._first(f"SELECT COUNT(*) AS n_rows FROM (\n{self.query}\n) here")
+        return int(counted["n_rows"][0].as_py())
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""

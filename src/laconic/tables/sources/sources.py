@@ -73,6 +73,10 @@ class TableSource(ABC):
     def is_integer(self, column: str) -> bool:
         """Return whether a column has an integer type."""
 
+    def count_rows(self) -> int:
+        """Count the rows; a database does so without sending them."""
+        return sum(len(part) for part in self.parts(self.column_names[:1]))
+
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
         """Leave out all other columns, and the rows where the `known` one is missing or NaN."""
         return CleanedSource(self, columns, known=known)
@@ -168,6 +172,10 @@ class DuckDBSource(TableSource):
     def is_integer(self, column: str) -> bool:
         """Return whether a column has an integer type."""
         return bool(self._types[column].endswith(("INT", "INTEGER")))
+
+    def count_rows(self) -> int:
+        """Count the rows in the database."""
+        return int(self.relation.count("*").fetchall()[0][0])
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
@@ -323,6 +331,11 @@ _KINDS: dict[tuple[str, str], Callable[[Any, int], TableSource]] = {
     ("polars", "LazyFrame"): PolarsSource,
     ("duckdb", "DuckDBPyRelation"): DuckDBSource,
 }
+
+
+def is_database(table: Path | str) -> bool:
+    """Return whether a path is that of a database, or a text its address."""
+    return isinstance(table, str) or table.suffix.lower() in DATABASES
 
 
 def _scan_database(table: Any, query: Any, rows_per_part: int) -> TableSource | None:

@@ -26,6 +26,7 @@ from laconic._util.optional import import_extra
 from laconic._util.words import listed, listed_names
 from laconic.tables.sources.files import COMPRESSED, SCANNABLE, suffix_of
 from laconic.tables.sources.files import KINDS as KINDS_READ_IN_PARTS
+from laconic.tables.sources.sources import scan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +70,7 @@ class FileCells:
     @property
     def has_types(self) -> bool:
         """Whether texts that look like numbers are meant to be texts."""
-        return self.kind in ("parquet", "ipc")
+        return self.kind in ("parquet", "ipc", "database")
 
 
 def read_file(path: Path | None, separator: str | None = None) -> FileCells:
@@ -95,7 +96,22 @@ def read_file(path: Path | None, separator: str | None = None) -> FileCells:
     return cells
 
 
-def shown_path(path: Path | None) -> str:
+def read_database(table: Path | str, query: str | None = None) -> FileCells:
+    """Read all rows of a table or a query of a database, given by its file or its address."""
+    import polars as pl
+
+    source = scan(table, query=query)
+    parts = [pl.DataFrame(part) for part in source.parts(source.column_names)]
+    # Columns of SQLite may hold values of any type.
+    texts = {name for part in parts for name, kind in part.schema.items() if kind == pl.String}
+    alike = (part.cast(dict.fromkeys(texts, pl.String)) for part in parts)
+    whole = pl.concat(alike, how="vertical_relaxed")
+    if whole.height == 0:
+        raise TableFileError("The table must have at least one row. Got none.")
+    return FileCells(whole, "database")
+
+
+def shown_path(path: Path | str | None) -> str:
     """Return the name of a file for a message; None is the standard input."""
     return "of the standard input" if path is None else repr(str(path))
 
