@@ -380,7 +380,7 @@ def unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
 
 
 def selection_advice(table: Table, names: Sequence[str]) -> str:
-    """Say how to choose the columns that a model was fitted to, or which ones are missing."""
+    """Return how to choose the columns that a model was fitted to, or which ones are missing."""
     missing = [name for name in names if name not in table.feature_names]
     if not missing:
         choice = "X[{}]" if table.backend == "pandas" else "X.select({})"
