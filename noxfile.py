@@ -170,7 +170,7 @@ def wheel(session: nox.Session) -> None:
     The environments are empty, have no compiler, and install nothing that needs one.
     """
     session.install("build", "twine")
-    folder = Path(session.create_tmp()) / "dist"
+    folder = Path(session.create_tmp()).resolve() / "dist"
     shutil.rmtree(folder, ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(folder), str(ROOT))
     session.run("twine", "check", "--strict", *map(str, folder.iterdir()))
