@@ -850,7 +850,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     @property
     def _remarks(self) -> list[str]:
         """The proof for all terms together, why there are so many, and which ones have dates."""
-        why: str | None = getattr(self, "reason_", None)
+        why = getattr(self, "reason_", "")
         return [*filter(None, (self._proof_words, why, note_on_dates(self.ensemble_)))]
 
     @property
@@ -880,8 +880,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         """Further columns of the table of terms: what is known about all of them."""
         columns = {}
         coverages: list[RuleCoverage] = getattr(self, "rule_coverages_", [])
-        n_terms = len(self.ensemble_)
-        if len(coverages) == n_terms:
+        if len(coverages) == len(self.ensemble_):
             columns["rows"] = [
                 f"{format_number(rule.coverage)} ({format_percent(rule.share)})"
                 for rule in coverages
@@ -889,7 +888,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             columns[self.task_.mean_words] = [
                 self.task_.format_mean(rule.mean_target) for rule in coverages
             ]
-        if len(self.search_results_) == n_terms:
+        if len(self.search_results_) == len(self.ensemble_):
             columns["certificate"] = [*map(describe_certificate, self.search_results_)]
         return columns
 
