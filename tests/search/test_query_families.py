@@ -166,8 +166,8 @@ def test_nodes_are_shared_by_all_families():
 
 def test_a_callback_ends_all_searches():
     calls = []
-    problem = hard_problem()
-    families = tuple(Family(tuple(range(start, start + 20))) for start in range(4))
+    problem = hard_problem(n_candidates=84)  # the first search runs until the callback ends it
+    families = tuple(Family(tuple(range(start, start + 80))) for start in range(4))
     result = search(
         problem,
         families=QueryFamilies(families),
