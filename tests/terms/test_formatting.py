@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from laconic.terms.formatting import (
     exact_number,
     format_conditions,
     format_estimate,
+    format_like,
     format_number,
     format_percent,
     format_weight,
@@ -166,3 +169,13 @@ def test_long_sets_and_values_are_cut_for_people(relation):
     assert text == f"a == '{'x' * 39}…'"
     assert value_text(long) == f"{'x' * 39}…"
     assert str(Condition("a", "==", long)) == f"a == {long}"
+
+
+def test_numbers_beside_others_keep_what_distinguishes_them():
+    assert format_like(0.5, "1") == "0.5"  # an area without a model beside a perfect one
+    assert format_like(0.5, "1 ± 0") == "0.5"
+    assert format_like(0.5, "1,234") == "0"
+    assert format_like(0.5, "") == format_like(0.5, "nan") == "0.5"
+    assert format_like(math.nan, "1") == "nan"
+    assert format_like(1e-300, "0") == "1e-300"
+    assert format_like(0.4957, "0.95433 ± 0.00041") == "0.49570"

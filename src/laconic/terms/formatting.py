@@ -100,15 +100,26 @@ def format_estimate(number: float, error: float) -> str:
 def format_like(number: float, text: str) -> str:
     """Write a number with as many decimals as the first one of a text.
 
+    There are more of them where these would round it by more than a five hundredth.
+
     Examples
     --------
     >>> format_like(-0.00081234, "0.450 ± 0.048"), format_like(76.93, "57")
     ('-0.001', '77')
+    >>> format_like(0.5, "1 ± 0"), format_like(0.73233, "1")
+    ('0.5', '0.732')
     """
-    decimals = text.split(" ")[0].partition(".")[2]
-    if not (decimals + "0").isdigit():
+    first = text.split(" ")[0]
+    decimals = first.partition(".")[2]
+    if not first or not (decimals + "0").isdigit():
         return format_number(number)
-    return f"{round(number, len(decimals)) + 0.0:,.{len(decimals)}f}"  # and not -0
+    tolerance = max(abs(number), abs(float(first.replace(",", "")))) / 500
+    n_decimals = len(decimals)
+    while abs(round(number, n_decimals) - number) > tolerance:
+        n_decimals += 1
+        if n_decimals > _MAX_DECIMALS:
+            return format_number(number)
+    return f"{round(number, n_decimals) + 0.0:,.{n_decimals}f}"  # and not -0
 
 
 def format_column(numbers: Sequence[float], n_digits: int = 4) -> list[str]:
