@@ -468,8 +468,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         explanation : Explanation
-            A sequence with one entry per row. ``print`` shows sentences, ``to_frame()`` makes a
-            table.
+            Sequence of `RowExplanation`, one per row. ``print`` shows what each term adds, line by
+            line; ``to_frame()`` makes a table.
         """
         return Explanation(self.predictions_for(X))
 

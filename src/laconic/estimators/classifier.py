@@ -18,7 +18,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     """Additive ensemble of weighted if-then rules and slopes for classes.
 
     The intercept, the weights of the rules that cover a row and what slopes add there are its log
-    odds of the second class. With three or more classes, each has such a sum: a term votes for or
+    odds of the positive class. With three or more classes, each has such a sum: a term votes for or
     against one class, and the probabilities are the exponentials of the sums, divided by their
     total. Every term is the best one given those before it, of all classes, unless its certificate
     says otherwise.
@@ -30,7 +30,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, in ascending order; of two, positive weights vote for the second one unless
+        The classes, in ascending order; of two, the second one is the positive class unless
         `positive` is the first.
     {attributes}
 

@@ -30,7 +30,7 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, in ascending order; of two, positive weights vote for the second one unless
+        The classes, in ascending order; of two, the second one is the positive class unless
         `positive` is the first.
     {attributes}
 

@@ -233,8 +233,8 @@ class Parameters(TypedDict, total=False):
         Classes that a dict does not name have the weight 1. With "balanced", probabilities are
         those of a table with equally many rows of each class.
     positive : object or None
-        The one of two classes that positive weights vote for. By default, it is the second one in
-        ascending order.
+        The positive class: the one of two classes whose probability positive weights increase. By
+        default, it is the second one in ascending order.
 
         Texts, reports and exports speak of this class. `classes_`, `predict_proba` and
         `decision_function` are in ascending order in any case, as scikit-learn expects.

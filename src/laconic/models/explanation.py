@@ -62,6 +62,18 @@ class RowExplanation:
         What the row holds in the features that these terms use.
     meaning : str
         What the sum is, such as "log odds of yes".
+    terms : dict of int to Term
+        The terms that cover the row, by their number.
+    intercept : float
+        The raw prediction of a row that no term covers.
+    outputs : tuple of Output
+        Three or more classes with their intercepts; else empty.
+    lines : list of Line
+        Non-zero intercepts, and what the terms add, with the values of the row.
+    predicted : str
+        The prediction in words, of a class with its probability.
+    sentence : str
+        The explanation in a sentence.
     """
 
     row: int
