@@ -408,11 +408,27 @@ class TestOthers:
         assert str(condition).startswith("city ")
         assert "other" not in str(condition)
 
-    def test_a_category_of_that_name(self):
-        kept = ("Athens", "Cairo", "Other", "Rome")
-        ensemble = RuleEnsemble(feature_kinds={"city": frozenset(kept)})
-        text = ensemble.text(Query((Condition("city", "not in", kept),)))
-        assert text == "city not in {Athens, Cairo, Other, Rome}"
+    @pytest.mark.parametrize("n_others", [0, 1, 50])
+    def test_a_category_of_that_name(self, n_others):
+        cities = [*self.KEPT * 8, *(f"village {n}" for n in range(20)), *["Other"] * n_others]
+        X = pd.DataFrame({"city": cities * 5})
+        y = X.city.str.startswith("village").astype(float)
+        model = RuleBoostingRegressor(1, max_categories=4, slopes=False).fit(X, y)
+        # Whether it is kept or rare, nothing else has its name.
+        assert ("other" in str(model).lower()) == (n_others != 1)
+        assert bool(model.ensemble_.feature_kinds) == (n_others == 0)
+
+    def test_the_word_is_no_category(self):
+        X = pd.DataFrame({"city": [*self.KEPT * 8, *(f"village {n}" for n in range(20))] * 5})
+        y = X.city.str.startswith("village").astype(float)
+        model = RuleBoostingRegressor(1, max_categories=4, weight_signs="positive").fit(X, y)
+        assert "city == other" in str(model)
+        given = model.get_params() | {"initial_terms": ["city == other"]}
+        with pytest.raises(ValueError, match=r"'other' stands for all categories of 'city'"):
+            RuleBoostingRegressor(**given).fit(X, y)
+        given["initial_terms"] = [str(model.ensemble_[0].query)]
+        again = RuleBoostingRegressor(**given).fit(X, y)
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
     @pytest.mark.parametrize("categories", ["values", "equal", "sets"])
     def test_models_know_it(self, categories, tmp_path):

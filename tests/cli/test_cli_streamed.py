@@ -353,3 +353,19 @@ def test_all_rows_are_scored_however_a_table_is_read(
         assert training.constants == pytest.approx(test.constants)
         assert training.classes == test.classes
     assert records[0].scores[0].values == pytest.approx(records[1].scores[0].values)
+
+
+def test_rows_of_other_types_are_scored_in_parts(run, tmp_path):
+    codes = pl.DataFrame({"k": ["80", "B", "C", "80"] * 20, "y": ["a", "b", "b", "a"] * 20})
+    codes.write_csv(tmp_path / "train.csv")
+    test = codes.filter(pl.col("k") == "80").with_columns(pl.col("k").cast(pl.Int64))
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    test.write_parquet(folder / "one.parquet")
+    scores = []
+    for path in (folder / "one.parquet", folder):
+        options = ("--target", "y", "--n-terms", 1, "--test", path, "-o", tmp_path / "model.json")
+        assert run("fit", tmp_path / "train.csv", *options)[0] == 0
+        scores.append(load_model(tmp_path / "model.json").record_.scores[-1].values)
+    assert scores[0] == scores[1]
+    assert scores[0]["accuracy"] == 1.0

@@ -1,5 +1,7 @@
 """Columns of new tables: chosen by name, and read as the columns of the fit were."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -133,3 +135,35 @@ def test_what_cannot_be_compared_is_refused_in_the_same_words(
         model.predict(X)
     X.to_parquet(tmp_path / "new.parquet")
     assert refused(run("predict", saved, tmp_path / "new.parquet"), words)
+
+
+@pytest.mark.parametrize(
+    ("known", "cells", "kind"),
+    [
+        (("yes", "no"), [True, False], "booleans"),
+        (("yes", "no"), [1, 0], "numbers"),
+        (("yes", "no"), ["1", "0"], "numbers"),
+        (("true", "false"), [1, 0], "numbers"),
+        (("1", "0"), [True, False], "booleans"),
+        (("1", "0"), [1, 0], None),
+        (("1", "0"), [2, 3], None),
+        (("yes", "no"), ["maybe", "1"], None),
+        (("yes", "no"), [None, None], None),
+    ],
+)
+def test_columns_that_no_text_can_equal_are_warned_of(run, tmp_path, known, cells, kind):
+    X = pd.DataFrame({"z": pd.Series([*known] * 20, dtype=object)})
+    model = RuleBoostingClassifier(n_terms=1).fit(X, X["z"] == known[0])
+    new = pd.DataFrame({"z": pd.Series(cells, dtype=object if None in cells else None)})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = model.predict(new)
+    words = [f"Column 'z' holds only {kind}, but the model compares it with"] if kind else []
+    assert [str(each.message)[: len(words[0])] for each in caught] == words
+    save_model(model, tmp_path / "model.json")
+    new.to_csv(tmp_path / "new.csv", index=False, na_rep="")
+    code, out, err = run("predict", tmp_path / "model.json", tmp_path / "new.csv")
+    assert code == 0
+    if None not in cells:
+        assert out.split()[1:] == [str(each).lower() for each in found]
+        assert ("the model compares it with" in err) == (kind is not None)

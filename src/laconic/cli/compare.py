@@ -319,7 +319,7 @@ def compare_scores(
         if known or target is None or target not in table.cells.columns:
             return None
     rows = [table.rows(model, target) for model in models]
-    with table_file.columns_by_name():
+    with table_file.short_warnings():
         a, b = (model.predictions_for(X).raw for model, (X, _) in zip(models, rows, strict=True))
     from laconic.models.scores import ScoredRows
 

@@ -41,7 +41,7 @@ def explain(
             f"--row must be less than the number of rows, {len(X)}: rows are counted from 0. Got "
             f"{unknown}."
         )
-    with table_file.columns_by_name():
+    with table_file.short_warnings():
         explanation = fitted.explain(X)
     chosen = (explanation[number] for number in row or range(len(explanation)))
     if json:

@@ -59,7 +59,7 @@ def report(
         files.check_destination(output, [model, table, *([] if baseline is None else [baseline])])
     target = table_file.target_of(fitted, target)
     X, y = table_file.TableFile(table, format).rows(fitted, target, other)
-    with table_file.columns_by_name():
+    with table_file.short_warnings():
         others = []
         if alternatives is not None:
             rows = table_file.TableFile(alternatives, format).rows(fitted, target)

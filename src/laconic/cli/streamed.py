@@ -321,6 +321,7 @@ def predict_large(
             "Predictions for a table that is read in parts go to a Parquet file. Name one with "
             "--output predictions.parquet."
         )
-    n_rows = model.save_predictions(table, output, **how)
+    with table_file.short_warnings():
+        n_rows = model.save_predictions(table, output, **how)
     read.warn()
     terminal.make_console().print(f"{n_rows:,} rows written to {output}")

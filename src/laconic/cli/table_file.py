@@ -157,15 +157,10 @@ def target_of(model: RuleModel, target: str | None) -> str:
 def predictions_for(model: RuleModel, table: TableFile) -> Predictions:
     """Apply a model to a table."""
     X = table.features(model)
-    with columns_by_name():
-        return model.predictions_for(X)
-
-
-@contextmanager
-def columns_by_name() -> Iterator[None]:
-    """Allow a table with names for a model that was trained without: columns go by name."""
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        yield
+    with short_warnings():
+        predictions = model.predictions_for(X)
+        _ = predictions.raw  # computed here, with its warnings
+    return predictions
 
 
 def warn(messages: Iterable[str]) -> None:
@@ -185,18 +180,18 @@ def note(messages: Iterable[str], *, quiet: bool = False) -> None:
 def short_warnings() -> Iterator[None]:
     """Show warnings as single lines, except those that repeat what the command prints.
 
-    Certificates show which searches were stopped, and columns were inspected before.
+    Certificates show which searches were stopped, columns were inspected before, and those of a
+    table with names for a model without go by name.
     """
     from sklearn.exceptions import ConvergenceWarning
 
+    known = ConvergenceWarning | ColumnWarning
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    warn(
-        str(warning.message)
-        for warning in caught
-        if not issubclass(warning.category, ConvergenceWarning | ColumnWarning)
-    )
+    shown = [each for each in caught if not issubclass(each.category, known)]
+    messages = dict.fromkeys(str(each.message) for each in shown)
+    warn(each for each in messages if not each.startswith("X has feature names"))
 
 
 def feature_types(ensemble: RuleEnsemble) -> dict[str, text_format.CellType]:

@@ -97,7 +97,7 @@ def certify(
     if output is not None:
         files.check_model_destination(output, table)
     fitted, rows = columns.load("certify", model, table)
-    with table_file.columns_by_name():
+    with table_file.short_warnings():
         certificate = fitted.certificate(
             **rows, against=against, by_size=by_size, time_limit=time_limit
         )
@@ -149,7 +149,7 @@ def alternatives(
     numbers = range(1, len(fitted.ensemble_) + 1) if term is None else [term]
     console = terminal.make_console(quiet=json)
     found = []
-    with table_file.columns_by_name():
+    with table_file.short_warnings():
         for number in numbers:
             one = fitted.alternatives(number, **rows, tolerance=tolerance, max_found=max_found)
             found.append(one)
@@ -202,7 +202,7 @@ def edit(
     if output is not None:
         files.check_model_destination(output, table)
     fitted, rows = columns.load("edit", model, table)
-    with table_file.columns_by_name(), table_file.short_warnings():
+    with table_file.short_warnings():
         edited = fitted.edit(
             **rows,
             drop=drop,

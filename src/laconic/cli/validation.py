@@ -70,7 +70,7 @@ def _score_table(table: table_file.TableFile, source: Source, model: RuleBoostin
     found = table.fit_arguments(model, source.target, source.weight, source.exposure)
     weights, exposure = found.get("sample_weight"), found.get("exposure")
     rows = TrainingRows(type(model), found["X"], found["y"], weights, exposure)
-    with table_file.columns_by_name():
+    with table_file.short_warnings():
         return scored_rows(model.predictions_for(rows.X), rows)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from laconic._util.types import Values
+from laconic._util.words import parameter
 from laconic.boosting import (
     MAX_ROUNDS,
     Barred,
@@ -28,6 +29,8 @@ from laconic.estimators.convergence import is_stopped
 from laconic.estimators.parameters import PSEUDO_ROWS
 from laconic.estimators.progress import FitProgress
 from laconic.search import SearchProgress, SearchResult
+from laconic.tables.columns import FeatureKind
+from laconic.terms.formatting import OTHER
 from laconic.terms.rules import RuleEnsemble
 
 # That of classes of which one has one row in 40,000, or so little weight. Rules for a few rows of a
@@ -133,7 +136,10 @@ class FitRun:
 
     def _first_state(self, before: State | None, start: RuleEnsemble) -> State:
         kept = kept_categories(self.candidates.conditions, self.settings.max_categories)
-        kinds = kept | self.candidates.feature_kinds
+        kinds: dict[str, FeatureKind] = {
+            name: each for name, each in kept.items() if not self._has_other(name)
+        }
+        kinds |= self.candidates.feature_kinds
         if before is None:
             names = self.data.table.feature_names
             start = replace(start, feature_names=names, feature_kinds=kinds)
@@ -143,6 +149,11 @@ class FitRun:
         same = {name: kind for name, kind in kinds.items() if known.get(name) == kind}
         before = replace(before, ensemble=replace(before.ensemble, feature_kinds=same))
         return before.divided_by(self.data.scale)
+
+    def _has_other(self, name: str) -> bool:
+        """Return whether a category has the name of all those that are not kept."""
+        categories = self.data.describe(name).categories or ()
+        return any(str(each).lower() == OTHER for each in categories)
 
     @property
     def state(self) -> State:
@@ -260,7 +271,8 @@ class FitRun:
                 text = self.scaled.ensemble.text(term)
                 yield (
                     f"The term '{text}' has the weight 0, as the constraints allow none of the "
-                    "other sign. Leave it out, or loosen 'monotonic_cst' or 'weight_signs'."
+                    f"other sign. Leave it out, or loosen {parameter('monotonic_cst')} or "
+                    f"{parameter('weight_signs')}."
                 )
 
 

@@ -68,7 +68,7 @@ def predict_parts(
     for name in ensemble.used_features:
         source.require(name, "feature of a term")
     for part in source.parts([*dict.fromkeys([*roles.columns, *ensemble.used_features])]):
-        table = as_table(part)
+        table = ensemble.readable(as_table(part))
         counted = roles.counted(table)
         if roles.kept == "classes":
             labels, codes = roles.labels(table, counted)

@@ -7,7 +7,9 @@ values are marked in one way, whether they were None, NaN, NaT, null or NA.
 
 from __future__ import annotations
 
+import itertools
 import math
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.types import Bools, Floats, Indices
+from laconic._util.words import listed
 from laconic.tables.times import (
     DAY,
     NAMES_OF_PARTS,
@@ -40,6 +43,8 @@ LARGEST_EXACT = 2**53
 """Up to here, float64 holds all whole numbers."""
 TYPES_WITH_NAN = (float, np.floating, Decimal)
 _TRUTHS = ["false", "true"]
+# Texts that show whether a column of texts holds only numbers.
+_N_FIRST = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,18 +234,39 @@ def as_texts(column: Column, known: Collection[str]) -> Column:
     >>> as_texts(zips, ["8001", "CH-8005"]).categories, as_texts(zips, ["08001"]).is_text
     (('8001', '8005'), False)
     """
-    if isinstance(column, TimeColumn) or column.is_text or column.missing.all():
+    if isinstance(column, TimeColumn) or column.missing.all():
+        return column
+    _warn_about_others(column, known)
+    if column.is_text or any(map(loses_zeros, known)):
         return column
     categories = as_categories(column)
     assert isinstance(categories, CategoricalColumn)
-    if any(map(loses_zeros, known)):
-        return column
     writing = {text.lower(): text for text in known}
     texts = [writing.get(str(each).lower(), str(each)) for each in categories.categories]
     ordered = sorted(texts)
     rank_of = {text: rank for rank, text in enumerate(ordered)}
     ranks = np.array([*map(rank_of.__getitem__, texts), -1], dtype=np.int32)
     return replace(categories, codes=ranks[categories.codes], categories=tuple(ordered))
+
+
+def _warn_about_others(column: Column, known: Collection[str]) -> None:
+    """Warn of a column of numbers or booleans that no known text can be equal to."""
+    kinds = {"numbers"}
+    if isinstance(column, CategoricalColumn):
+        kinds = {*map(_kind_of_text, map(str, itertools.islice(column.categories, _N_FIRST)))}
+    if "texts" in kinds or any(_kind_of_text(text) in kinds for text in known):
+        return
+    warnings.warn(
+        f"Column {column.name!r} holds only {listed(sorted(kinds))}, but the model compares it "
+        f"with {min(known)!r}: no cell is equal to that. Convert the column to the texts of the "
+        "training table.",
+        stacklevel=2,
+    )
+
+
+def _kind_of_text(text: str) -> str:
+    """Return a word for what a text is read as."""
+    return "booleans" if text.lower() in _TRUTHS else "numbers" if _is_number(text) else "texts"
 
 
 def loses_zeros(text: str) -> bool:

@@ -48,7 +48,7 @@ _KEYWORDS = re.compile(
     rf"|^[+\-−.\d]\S*\s+(?:if|for|always|per\s+{SLOPE_STEP})(?:\s|$)"
 )
 # Of texts for people: longer values are cut, and further values of a set are counted.
-_MAX_VALUE_WIDTH, _MAX_SET_WIDTH = 40, 80
+_MAX_VALUE_WIDTH, _MAX_SET_WIDTH = 60, 80
 _DATE_LIKE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -250,7 +250,9 @@ def plain_text(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_VALUE_WIDTH else f"{text[: _MAX_VALUE_WIDTH - 1]}…"
+    # In the middle: long texts often begin alike, such as addresses, or end alike.
+    half = _MAX_VALUE_WIDTH // 2
+    return text if len(text) <= _MAX_VALUE_WIDTH else f"{text[:half]}…{text[1 - half :]}"
 
 
 def _n_shown(texts: Sequence[str]) -> int:
@@ -433,7 +435,7 @@ def _as_shown(condition: Condition, kinds: Mapping[str, FeatureKind]) -> list[Co
 def _with_others(condition: Condition, kept: frozenset[Category]) -> Condition:
     """Name all categories that are not kept "other", where that is shorter."""
     membership = _membership(condition)
-    if membership is None or membership[0] or any(str(each).lower() == OTHER for each in kept):
+    if membership is None or membership[0]:
         return condition
     outside = {*membership[1]}
     inside = sorted(kept - outside)

@@ -40,7 +40,7 @@ from laconic.tables.times import (
     microseconds,
 )
 from laconic.terms.conditions import Condition, Query
-from laconic.terms.formatting import format_name, format_value, merged
+from laconic.terms.formatting import OTHER, format_name, format_value, merged
 
 _STRING = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""")
 NUMBER = re.compile(r"[+\-−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
@@ -229,6 +229,12 @@ class Parser:
         # An order may have categories that do not occur.
         known = [c for c in feature.order or feature.categories or () if isinstance(c, str)]
         if known and value not in known:
+            if value == OTHER:
+                raise self.error(
+                    f"'{OTHER}' stands for all categories of {feature.name!r} without conditions "
+                    "of their own. List the categories with 'not in', as str(rule.query) does",
+                    place,
+                )
             near = nearest(value, known)
             hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(known)}"
             raise self.error(f"{feature.name!r} has no category {value!r}. {hint}", place)
