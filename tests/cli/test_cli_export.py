@@ -94,6 +94,15 @@ def test_scorecard_on_data(run, model, tmp_path, suffix):
     assert run("export", model, *options)[1].decode() == f"{expected}\n"
 
 
+def test_scorecard_on_data_with_the_target_of_the_fit(run, tmp_path):
+    TABLE.write_csv(tmp_path / "data.csv")
+    fitted = tmp_path / "model.json"
+    assert run("fit", tmp_path / "data.csv", "--target", "client", "-o", fitted)[0] == 0
+    options = ("export", fitted, "--to", "scorecard", "--data", tmp_path / "data.csv")
+    assert run(*options) == run(*options, "--target", "client")
+    assert run(*options)[0] == 0
+
+
 def test_scorecard_of_a_regression_and_of_numbers_as_classes(run, tmp_path):
     data, path = tmp_path / "data.csv", tmp_path / "model.json"
     table = TABLE.select("age", y=(pl.col("client") == "yes").cast(int))
@@ -122,7 +131,7 @@ def test_sql_runs(run, model):
         (["python", "--dialect", "sqlite"], "--dialect needs --to sql. Got --to python"),
         (["sql", "--dialect", "sqlite", "--json"], "--json needs --to scorecard"),
         (["sql", "--dialect", "sqlite", "--keep", "id"], "--keep needs --table"),
-        (["scorecard", "--data", "x.csv"], "--data and --target go together"),
+        (["scorecard", "--target", "client"], "--target needs --data"),
         (["excel"], "excel"),
     ],
 )

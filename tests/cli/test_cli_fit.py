@@ -413,3 +413,13 @@ def test_fewer_terms_that_would_do_are_told(run, tmp_path):
     assert f"Try --n-terms {n_terms}." in out
     _, out, _ = run("fit", path, "--target", "y", "--n-terms", 1)
     assert "would do" not in out
+
+
+def test_a_class_of_one_row_is_named_where_it_prevents_cross_validation(run, tmp_path):
+    path = tmp_path / "rare.csv"
+    labels = [*["yes", "no"] * 100, "typo"]
+    pl.DataFrame({"x": range(201), "y": labels}).write_csv(path)
+    code, out, err = run("fit", path, "--target", "y", "--n-terms", 1)
+    assert code == 0
+    assert "held-out rows" not in out
+    assert "There is a single one of 'typo'" in err

@@ -55,7 +55,7 @@ class ScorecardOptions:
     data : Path
         With --to scorecard: file with rows, to measure the effect of rounding.
     target : str
-        With --data: the column that is predicted.
+        With --data: the column that is predicted; by default, the target of the fit.
     json : bool
         With --to scorecard: write JSON instead of text.
     """
@@ -135,8 +135,8 @@ def _check_call(to: Form, **options_of: SqlOptions | ScorecardOptions) -> None:
     for option in ("--keep", "--term-columns"):
         if option in given and "--table" not in given:
             raise cyclopts.CycloptsError(msg=f"{option} needs --table, to select from.")
-    if len(given & {"--data", "--target"}) == 1:
-        raise cyclopts.CycloptsError(msg="--data and --target go together. Give both or none.")
+    if "--target" in given and "--data" not in given:
+        raise cyclopts.CycloptsError(msg="--target needs --data, the rows to measure on.")
 
 
 def _content(
@@ -157,8 +157,9 @@ def _content(
             card: dict[str, Any] = {}
             if scorecard.max_points is not None:
                 card["max_points"] = scorecard.max_points
-            if rows is not None and scorecard.target is not None:
-                card["X"], card["y"] = rows.rows(model, scorecard.target)
+            if rows is not None:
+                target = table_file.target_of(model, scorecard.target)
+                card["X"], card["y"] = rows.rows(model, target)
             made = exports.to_scorecard(model, **card)
             content = json_format.dumps(made.to_dict(), ensure_ascii=False, indent=2)
             text = (content if scorecard.json else str(made)) + "\n"

@@ -18,7 +18,7 @@ from laconic.cli.show import (
     print_scores,
     rules_table,
 )
-from laconic.cli.terminal import EXIT_INTERRUPTED
+from laconic.cli.terminal import EXIT_INTERRUPTED, CommandError
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.cli.validation import DEFAULT_VALIDATION, Validation
 from laconic.search.checkpoint import Checkpoint
@@ -174,9 +174,10 @@ def _cross_validate(
     model: Path | None,
 ) -> None:
     """Score models with the same settings on held-out rows, unless Ctrl-C ends that."""
-    n_folds = validation.affordable_folds(rows)
-    if n_folds == 0:
-        table_file.warn(["too few rows to hold some out. Name rows to score on with --test."])
+    try:
+        n_folds = validation.affordable_folds(rows)
+    except CommandError as error:
+        table_file.warn([str(error)])
         return
     # What cross-validation has chosen is not chosen again.
     n_terms = "auto" if learning.n_terms == "auto" else len(fitted.ensemble_)

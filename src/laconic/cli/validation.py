@@ -11,7 +11,9 @@ import cyclopts
 import numpy as np
 
 from laconic._util.types import Floats, Indices
+from laconic._util.words import listed_names
 from laconic.cli import options, streamed, table_file
+from laconic.cli.terminal import CommandError
 from laconic.cli.training import Source, TrainingRows
 from laconic.tables.sources.sources import is_database
 from laconic.terms.record import FewerTerms, RowScores
@@ -93,16 +95,30 @@ def splits(rows: TrainingRows, folds: int, seed: int = 0) -> list[tuple[Indices,
 
 
 def affordable_folds(rows: TrainingRows) -> int:
-    """Return the number of folds that there are enough rows for: at most five, or none.
+    """Return the number of folds that there are enough rows for: at most five.
 
-    Every training part needs both classes, every held-out part two rows.
+    Every training part needs all classes, every held-out part two rows.
+
+    Raises
+    ------
+    CommandError
+        If there are too few rows for two folds.
     """
     weights = rows.sample_weight
     y = rows.y if weights is None else rows.y[weights > 0]
     n_each = len(y) // 2
     if rows.estimator.task.holds_classes:
-        n_each = min(n_each, np.unique(y, return_counts=True)[1].min(initial=len(y)))
-    return min(DEFAULT_FOLDS, int(n_each)) if n_each >= 2 else 0
+        labels, counts = np.unique(y, return_counts=True)
+        if 1 in counts and len(labels) > 2:
+            rare = listed_names(map(str, labels[counts == 1]))
+            raise CommandError(
+                f"Cross-validation needs two rows of each class. There is a single one of {rare}: "
+                "give it another class, remove it, or name rows to score on with --test."
+            )
+        n_each = min(n_each, int(counts.min(initial=len(y))))
+    if n_each < 2:
+        raise CommandError("Too few rows to hold some out. Name rows to score on with --test.")
+    return min(DEFAULT_FOLDS, n_each)
 
 
 class SizeScores(NamedTuple):
