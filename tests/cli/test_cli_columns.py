@@ -63,6 +63,36 @@ def test_bad_cells_of_new_tables_are_missing_values(run, tmp_path):
         assert (code, err.count("cells that are not numbers")) == (0, 1)
 
 
+def test_cells_are_read_alike_whatever_other_rows_hold(run, tmp_path):
+    model, new = tmp_path / "model.json", tmp_path / "new.csv"
+    days = [f"{1 + n % 28:02}.{1 + n % 12:02}.2024" for n in range(84)]
+    y = [float(n % 7 > 3) + (n % 12 > 5) for n in range(84)]
+    train = pl.DataFrame({"age": [n % 7 for n in range(84)], "day": days, "y": y})
+    train.write_csv(tmp_path / "train.csv")
+    run("fit", tmp_path / "train.csv", "--target", "y", "--output", model, "--n-terms", 3)
+    assert {*load_model(model).ensemble_.used_features} == {"age", "day"}
+    header, odd, known = "age,day", "odd,2024/03/04", "3,05.06.2024"
+    found = []
+    for lines in ([odd], [known], [odd, known]):
+        new.write_text("\n".join([header, *lines]))
+        code, out, err = run("predict", model, new)
+        assert (code, err.count("they are read as missing")) == (0, 2 * (odd in lines))
+        found.append(out.split()[1:])
+    assert found[2] == found[0] + found[1]
+
+
+def test_dates_of_a_model_of_dates_are_found_in_texts(run, tmp_path):
+    """The model knows no format."""
+    model, new = tmp_path / "model.json", tmp_path / "new.csv"
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 3, 1), eager=True)
+    X = pl.DataFrame({"day": days})
+    save_model(RuleBoostingRegressor(1).fit(X, days.dt.month() > 1), model)
+    for lines in (["25.02.2024"], ["2024-01-05"], ["25.02.2024", "2024-01-05"]):
+        new.write_text("\n".join(["day", *lines]))
+        expected = [str(load_model(model).predict(X)[35 if "25" in line else 4]) for line in lines]
+        assert run("predict", model, new) == (0, "\n".join(["prediction", *expected, ""]), "")
+
+
 def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
     path = tmp_path / "table.csv"
     gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA", "?"]

@@ -2,7 +2,9 @@
 
 import gzip
 from datetime import date
+from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -53,7 +55,10 @@ def test_options_decide(written):
 
 @pytest.mark.parametrize(
     "option",
-    [{"separator": ";;"}, {"decimal": ";"}, {"missing": "NA"}, {"keep": "a"}, {"dates": "a"}],
+    [
+        *({"separator": ";;"}, {"decimal": ";"}, {"missing": "NA"}, {"keep": "a"}, {"dates": "a"}),
+        *({"missing": [-1]}, {"keep": [0]}, {"numeric": [0]}, {"dates": {0: None}}),
+    ],
 )
 def test_wrong_options_are_refused(written, option):
     with pytest.raises(ValueError, match=f"{next(iter(option))} must be"):
@@ -118,6 +123,55 @@ def test_texts_of_frames_are_read_like_those_of_files(written, make):
     found = pl.DataFrame(found).with_columns(pl.col("day").cast(pl.Date))
     assert found.with_columns(pl.col("n").fill_nan(None)).to_dicts() == expected.to_dicts()
     assert pl.DataFrame(given)["price"].to_list() == columns["price"]
+
+
+def test_numbers_beside_texts_keep_their_values():
+    """Their points are no separators of thousands where commas are decimal signs."""
+    numbers = [1.234, -0.05, 1e300, 2.0, True, Decimal("1.125"), np.float32(0.5)]
+    frame = pd.DataFrame({"a": [*numbers, "1,5", "odd"], "b": ["3,5"] * 9})
+    with pytest.warns(ColumnWarning, match="'a' has 1 of 9 cells that are not numbers"):
+        found = read_table(frame, numeric=["a"])
+    assert found["a"][:8].tolist() == [*map(float, numbers), 1.5]
+    assert found["b"].tolist() == [3.5] * 9
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Float32", "Int64"])
+def test_columns_of_numbers_stay_as_they_are(dtype):
+    frame = pd.DataFrame({"a": [5, None, 7], "b": "3,5"}).astype({"a": dtype})
+    assert read_table(frame, numeric=["a"])["a"].dtype == dtype
+
+
+def test_numbers_with_gaps_are_dates_if_asked_for():
+    frame = pd.DataFrame({"d": [20240315, None, 20240401]})
+    for dates in (["d"], {"d": "%Y%m%d"}):
+        found = read_table(frame, dates=dates)["d"]
+        assert found.dt.strftime("%d.%m.%Y").fillna("").tolist() == ["15.03.2024", "", "01.04.2024"]
+
+
+def test_columns_without_a_cell_of_their_type_are_refused():
+    frame = pd.DataFrame({"a": ["15.03.2024", None]})
+    with pytest.raises(ValueError, match=r"'a' must hold dates in the format %d/%m/%Y\. Got only"):
+        read_table(frame, dates={"a": "%d/%m/%Y"})
+    with pytest.raises(ValueError, match=r"'a' must hold numbers\. Got only texts such as '15"):
+        read_table(frame, numeric=["a"])
+    with pytest.raises(ValueError, match=r"'a' must hold dates in a known format\. Got no text"):
+        read_table(frame[:0], dates=["a"])
+
+
+def test_columns_without_names_are_numbered():
+    frame = pd.DataFrame({0: range(100), 1: ["5", "x"] * 50, 2: ["a"] * 100})
+    with pytest.warns(ColumnWarning, match="'x1' has 50 of 100 cells"):
+        found = read_table(frame, numeric=["x1"], drop_ids=True)
+    assert found.columns.tolist() == [1, 2]
+    assert found[1][0] == 5
+    with pytest.raises(ValueError, match=r"no column '0'\. Did you mean 'x0'"):
+        read_table(frame, numeric=["0"])
+
+
+@pytest.mark.parametrize("table", [np.zeros((2, 2)), pl.LazyFrame({"a": ["5"]}), pl.Series(["5"])])
+def test_other_objects_are_refused(table):
+    with pytest.raises(TypeError, match=f"must be the path of .* Got {type(table).__name__} inst"):
+        read_table(table)
 
 
 def test_files_that_are_not_tables(written, tmp_path):

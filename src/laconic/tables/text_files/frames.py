@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from laconic.tables.columns import is_present
+from laconic.tables.columns import TYPES_WITH_NAN, is_present
+from laconic.tables.tables import as_table
 from laconic.tables.text_files.formats import FileCells
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def frame_cells(X: Any, columns: Collection[str] = ()) -> FileCells:
-    """Return the columns of text of a data frame, and the named ones, as texts."""
+def frame_cells(X: Any, numeric: Collection[str] = (), dates: Collection[str] = ()) -> FileCells:
+    """Return the columns of text of a data frame, and the named ones, as texts.
+
+    Columns of numbers that are `numeric`, and of times that are `dates`, are left out.
+    """
     import polars as pl
 
+    if not nw.dependencies.is_into_dataframe(X):
+        raise TypeError(
+            "The table must be the path of a file or a DataFrame in memory. Got "
+            f"{type(X).__name__} instead. Convert it, for example with pandas.DataFrame(array), "
+            "series.to_frame() or lazy_frame.collect()."
+        )
+    names = as_table(X).feature_names
     frame = nw.from_native(X, eager_only=True)
     found = {}
-    for position, name in enumerate(map(str, frame.columns)):
+    for position, name in enumerate(names):
         series = frame[:, position]
-        if name in columns or series.dtype == nw.String:
+        is_asked = name in dates or (name in numeric and not series.dtype.is_numeric())
+        if is_asked or series.dtype == nw.String:
             cells = [cell if is_present(cell) else None for cell in series.to_list()]
-            if series.dtype.is_temporal() or not _are_texts(cells, is_asked=name in columns):
+            if series.dtype.is_temporal() or not _are_texts(cells, is_asked=is_asked):
                 continue
-            texts = [None if cell is None else str(cell) for cell in cells]
+            texts = [None if cell is None else _text(cell) for cell in cells]
             found[name] = pl.Series(name, texts, dtype=pl.String)
     return FileCells(pl.DataFrame(found), "frame")
+
+
+def _text(cell: Any) -> str:
+    """Write a cell, and fractions such that any decimal sign may be used: 0.5 as 5e-1."""
+    if not isinstance(cell, TYPES_WITH_NAN) or not math.isfinite(cell):
+        return str(cell)
+    if cell == int(cell):
+        return str(int(cell))
+    sign, digits, exponent = Decimal(repr(float(cell))).as_tuple()
+    return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}"
 
 
 def _are_texts(cells: list[Any], *, is_asked: bool) -> bool:
@@ -51,7 +75,7 @@ def with_cells(X: Any, cells: pl.DataFrame, typed: pl.DataFrame) -> Any:
             table = table.set_column(position, values.name, values.to_arrow())
         return table
     native = frame.to_native().copy()
-    labels = {str(label): label for label in native.columns}
+    labels = dict(zip(as_table(X).feature_names, native.columns, strict=True))
     for values in read:
         label = labels[values.name]
         is_kept = values.dtype == pl.Categorical

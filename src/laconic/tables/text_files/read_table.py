@@ -113,12 +113,8 @@ def add_types(
         reading=reading, has_types=cells.has_types, plain_columns=keep
     )
     frame = reader.read(given)
-    for name in numeric:
-        if frame[name].dtype == pl.String and frame[name].count():
-            raise ValueError(
-                f"Column {name!r} must hold numbers. Got only texts such as "
-                f"{frame[name].drop_nulls()[0]!r}. Read it as text."
-            )
+    for name in (*numeric, *asked.dates):
+        _require_cells(plain.known(given[name]), frame[name], asked.dates.get(name))
     # Dates to keep become categories, which are never taken for dates.
     kept = [pl.col(name).cast(pl.Categorical) for name in keep if formats.get(name)]
     return TypedTable(
@@ -130,6 +126,23 @@ def add_types(
         {} if cells.has_types else _odd_columns(frame, reader),
         [each.name for each in texts if _is_compact(each, frame)],
     )
+
+
+def _require_cells(given: pl.Series, read: pl.Series, written: str | None) -> None:
+    """Refuse a column without any cell of the type that is asked for."""
+    if given.count() and not read.count():
+        wanted, way = (
+            ("numbers", "Read it as text.")
+            if written is None
+            else (
+                f"dates in the format {written}",
+                "Name the format of its dates, or read it as text.",
+            )
+        )
+        raise ValueError(
+            f"Column {given.name!r} must hold {wanted}. Got only texts such as "
+            f"{str(given.drop_nulls()[0])!r}. {way}"
+        )
 
 
 def asked_reading(
@@ -162,15 +175,15 @@ def _only_format(texts: pl.Series) -> str:
     found = likely_formats(texts)
     if len(found) == 1:
         return found[0]
-    example = next(iter(texts.drop_nulls()), "")
+    example = next((f"texts such as {text!r}" for text in texts.drop_nulls()), "no text")
     if not found:
         raise ValueError(
-            f"Column {texts.name!r} must hold dates in a known format. Got texts such as "
-            f"{example!r}. Name the format too, as for strptime, such as %d/%m/%Y."
+            f"Column {texts.name!r} must hold dates in a known format. Got {example}. Name the "
+            "format too, as for strptime, such as %d/%m/%Y."
         )
     raise ValueError(
-        f"The dates of column {texts.name!r} can be read in {len(found)} ways. Got texts such as "
-        f"{example!r}. Name the format too: {listed(found, word='or')}."
+        f"The dates of column {texts.name!r} can be read in {len(found)} ways. Got {example}. "
+        f"Name the format too: {listed(found, word='or')}."
     )
 
 
@@ -349,16 +362,17 @@ def read_table(
     ['datetime64[us]', 'int64']
     """
     import_extra("polars", "large", "Reading a table")
-    formats = _checked_formats(dates)
     is_character = isinstance(separator, str) and len(separator) == 1
     require(separator is None or is_character, "separator", "a single character or None", separator)
     require(decimal in (None, *DECIMAL_SIGNS), "decimal", "'.', ',' or None", decimal)
-    for name, given in (("missing", missing), ("keep", keep), ("numeric", numeric)):
-        require(not isinstance(given, str), name, "a sequence of strings, not a string", given)
+    for name, given in (("keep", keep), ("numeric", numeric), ("dates", dates)):
+        require(_are_texts(given), name, "a sequence of names, such as ['x0']", given)
+    require(_are_texts(missing or ()), "missing", "a sequence of texts, such as ['NA']", missing)
+    formats = dates if isinstance(dates, Mapping) else dict.fromkeys(dates)
+    for name, written in formats.items():
+        check_format(name, written)
     is_file = isinstance(table, str | os.PathLike)
-    cells = (
-        read_file(Path(table), separator) if is_file else frame_cells(table, (*numeric, *formats))
-    )
+    cells = read_file(Path(table), separator) if is_file else frame_cells(table, numeric, formats)
     names = cells.frame.columns if is_file else as_table(table).feature_names
     for name in (*keep, *numeric, *formats):
         if name not in names:
@@ -371,31 +385,27 @@ def read_table(
         decimal=decimal,
         missing=MISSING_TEXTS if missing is None else missing,
         keep=[name for name in keep if name in cells.frame.columns],
-        numeric=numeric,
+        numeric=[name for name in numeric if name in cells.frame.columns],
         dates=formats,
     )
     for warning in _column_warnings(typed):
         warnings.warn(warning, ColumnWarning, stacklevel=2)
     found = typed.frame if is_file else with_cells(table, cells.frame, typed.frame)
-    if not drop_ids:
-        return found
-    frame = nw.from_native(found, eager_only=True)
-    usable = [name for name, dtype in frame.schema.items() if not dtype.is_nested()]
-    return frame.drop(
-        finding.column
-        for finding in inspect_columns(as_table(frame.select(usable).to_native()))
-        if finding.kind != "constant" and finding.column not in keep
-    ).to_native()
+    return _without_ids(found, keep) if drop_ids else found
 
 
-def _checked_formats(
-    dates: Collection[str] | Mapping[str, str | None],
-) -> Mapping[str, str | None]:
-    require(not isinstance(dates, str), "dates", "names of columns, or a mapping of them", dates)
-    formats = dates if isinstance(dates, Mapping) else dict.fromkeys(dates)
-    for name, written in formats.items():
-        check_format(name, written)
-    return formats
+def _without_ids(table: Any, keep: Collection[str]) -> Any:
+    """Drop columns that number or name the rows."""
+    frame, names = nw.from_native(table, eager_only=True), as_table(table).feature_names
+    usable = [place for place, each in enumerate(frame.schema.values()) if not each.is_nested()]
+    inspected = as_table(frame[:, usable].to_native()).rename([names[place] for place in usable])
+    ids = {each.column for each in inspect_columns(inspected) if each.kind != "constant"}
+    left = [place for place, name in enumerate(names) if name in keep or name not in ids]
+    return frame[:, left].to_native()
+
+
+def _are_texts(given: Collection[Any]) -> bool:
+    return not isinstance(given, str) and all(isinstance(each, str) for each in given)
 
 
 def check_format(column: str, written: str | None) -> None:

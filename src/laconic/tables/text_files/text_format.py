@@ -54,8 +54,8 @@ class Reading:
 class ColumnReader:
     """Gives types to the columns of a table: numbers, dates, booleans or text.
 
-    A column whose type is known becomes one of that type if at least one of its cells is. The types
-    of all others are detected: all of their cells must be of one.
+    A column whose type is known becomes one of that type: all other cells are missing values. The
+    types of all others are detected: all of their cells must be of one.
     """
 
     reading: Reading
@@ -65,7 +65,7 @@ class ColumnReader:
     """Columns in which amounts such as $5 stay text."""
     is_part: bool = False
     """Whether this is a part of a table, which does not show the types of columns: those whose type
-    is known become one of that type in any case, and the others stay as they are."""
+    is not known stay as they are."""
 
     def read(self, cells: pl.DataFrame) -> pl.DataFrame:
         """Return a table with types."""
@@ -97,8 +97,7 @@ class ColumnReader:
     def _typed(self, values: pl.Series) -> pl.Series:
         known = self._type(values.name)
         if known is not None:
-            found = self._converted(values, known)
-            return found if self.is_part or found.count() or not values.count() else values
+            return self._converted(values, known)
         trimmed = _trimmed(values) if not self.is_part else None
         if trimmed is None or has_codes(trimmed):
             return values
@@ -132,13 +131,11 @@ class ColumnReader:
         return found.fill_null(_truths(trimmed).cast(found.dtype)) if is_unread else found
 
     def _dates(self, trimmed: pl.Series) -> pl.Series:
-        """Parse dates in the known format or as 2024-03-15; if none is, in another one."""
+        """Parse dates in the known format, or in a likely one, or as 2024-03-15."""
         known = self.reading.dates.get(trimmed.name)
         found = dates.first_dates(trimmed, dict.fromkeys([known or ISO_FORMAT, ISO_FORMAT]))
-        if found.null_count() < len(found):
-            return found
-        likely = dates.likely_formats(trimmed)
-        return dates.dates(trimmed, likely[0]) if len(likely) == 1 else found
+        likely = dates.likely_formats(trimmed.filter(found.is_null())) if known is None else []
+        return dates.first_dates(trimmed, [ISO_FORMAT, *likely]) if len(likely) == 1 else found
 
     def _numbers(self, trimmed: pl.Series) -> pl.Series:
         unit = self.reading.units.get(trimmed.name)
