@@ -24,6 +24,8 @@ def test_typical_values_are_medians_and_modes():
     assert typical_value(column([1, 2, 3, 10])) == 2.0
     assert typical_value(column([0.123456, 0.123456])) == 0.1235
     assert typical_value(column(["a", "b", "b", None])) == "b"
+    assert typical_value(column(["a", "b", None, None])) is None
+    assert typical_value(column([1.0, None, None])) is None
     assert typical_value(column([True, True, False])) is True
 
 

@@ -262,6 +262,8 @@ def test_sums_and_products_are_told(target, names, formula):
     assert relations(PARTS, target) == [sentence]
     gaps = {name: np.where(RNG.random(N_ROWS) < 0.03, np.nan, each) for name, each in PARTS.items()}
     assert relations(gaps, target) == [sentence]
+    copies = PARTS | {f"{name} (copy)": values for name, values in PARTS.items()}
+    assert relations(copies, target) == [sentence]
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,14 @@ N_JUMPS = 20
 
 
 def typical_value(column: Column) -> Category | None:
-    """Return the rounded median of numbers, or the most frequent category."""
+    """Return the median of numbers or the most frequent category; None if most are missing."""
+    n_missing = np.count_nonzero(column.missing)
     if isinstance(column, CategoricalColumn):
         counts = category_counts(column)
-        return column.categories[int(counts.argmax())] if counts.any() else None
+        is_known = counts.max(initial=0) > n_missing
+        return column.categories[int(counts.argmax())] if is_known else None
     known = known_numbers(column)
-    if not len(known):
+    if n_missing >= len(known):
         return None
     if isinstance(column, TimeColumn):
         step = STEPS[column.kind]
