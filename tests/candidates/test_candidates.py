@@ -341,7 +341,7 @@ class TestWeights:
 
 @pytest.mark.parametrize("max_thresholds", [0, -1, 2.0, "8", True])
 def test_max_thresholds_is_checked(max_thresholds):
-    required = r"'max_thresholds' parameter must be an int in the range \[1, inf\) or None\."
+    required = r"'max_thresholds' must be an int in the range \[1, inf\) or None\."
     with pytest.raises(ValueError, match=f"{required} Got {max_thresholds!r}"):
         candidate_conditions(column(1, 2), max_thresholds=max_thresholds)
 
@@ -403,6 +403,6 @@ def test_more_conditions_than_memory_is_an_error(monkeypatch):
     monkeypatch.setattr("laconic.candidates.candidates.MAX_BYTES", 100)
     x = np.arange(100.0)[:, np.newaxis]
     assert len(candidate_conditions(x, max_thresholds=4)) == 8
-    message = r"Got more than 8 conditions on 100 rows\. Set max_thresholds to a number"
+    message = r"Got more than 8 conditions on 100 rows\. Set 'max_thresholds' to a number"
     with pytest.raises(ValueError, match=message):
         candidate_conditions(x, max_thresholds=None)

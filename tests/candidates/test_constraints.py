@@ -278,7 +278,7 @@ def test_categories_have_no_order():
 
 def test_constraints_are_refused_where_all_rules_are_looked_at():
     model = RuleBoostingRegressor(strategy="global", monotonic_cst=np.array([1]))
-    with pytest.raises(ValueError, match="must be None with strategy='global'"):
+    with pytest.raises(ValueError, match="cannot be combined with strategy='global'"):
         model.fit([[1], [2]], [1, 2])
 
 

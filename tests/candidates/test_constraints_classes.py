@@ -180,7 +180,7 @@ def test_what_speaks_against_a_rule_is_said_in_words():
     message = (
         r"'x0 > 1 & x1 > 2' fits no weight that the constraints allow: 'x0 > 1' needs a negative "
         r"weight and weight_signs='positive' is set\. Leave some of its conditions out, or loosen "
-        r"'monotonic_cst' or weight_signs"
+        r"'monotonic_cst' or 'weight_signs'"
     )
     query = Query((Condition("x0", ">", 1), Condition("x1", ">", 2)))
     with pytest.raises(ValueError, match=message):

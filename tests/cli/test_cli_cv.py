@@ -125,7 +125,7 @@ def test_scores_without_a_model(run, table):
     assert found["no_model"]["accuracy"] == pytest.approx(expected)
 
 
-def test_a_limit_that_may_be_too_low_is_told(run, tmp_path):
+def test_a_limit_that_may_be_too_low(run, tmp_path):
     generator = np.random.default_rng(0)
     x = generator.normal(size=(300, 3))
     path = tmp_path / "sum.csv"
@@ -136,5 +136,7 @@ def test_a_limit_that_may_be_too_low_is_told(run, tmp_path):
     assert "Try --n-terms 4." in out
     model = RuleBoostingRegressorCV(2).fit(frame, pl.read_csv(path)["y"])
     assert model.reason_.endswith("at the limit of 2 terms: more may be better.")
-    _, out, _ = run("cv", path, "--target", "y", "--n-terms", 12)
+    code, out, _ = run("cv", path, "--target", "y", "--n-terms", 12)
+    assert code == 0
+    assert "The mean loss is smallest with " in out
     assert "still falling" not in out

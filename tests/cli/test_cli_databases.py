@@ -94,7 +94,7 @@ def test_columns_of_numbers_and_texts(run, databases, tmp_path):
 
 def test_what_cannot_be_read(run, databases, tmp_path):
     place = databases / "shop.db"
-    message = "--query must say what to read from a database. It has the tables 'people', 'other'"
+    message = "A query must say what to read from a database. It has the tables 'people', 'other'"
     refused(run("fit", place, *FIT), message)
     refused(run("fit", place, "--query", "other", "--target", "x"), "at least one row. Got none.")
     refused(run("cv", databases / "people.parquet", *FIT, "--query", "people"), "needs a database")

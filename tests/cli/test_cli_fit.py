@@ -386,20 +386,20 @@ def test_scores_stand_beside_those_without_a_model(run, rare, tmp_path):
     assert known.scores[1].constants["auc"] == 0.5
 
 
-def test_an_accuracy_below_that_of_no_model_is_told(run, rare):
+def test_a_model_worse_than_none(run, rare):
     options = ["--target", "leaves", "--n-terms", 6, "--class-weight", "balanced"]
     _, out, _ = run("fit", rare, *options)
     assert "On held-out rows the model is worse than no model: accuracy 0." in out
-    assert "That is the price of class weights" in out
+    assert "This is the effect of class weights" in out
 
 
-def test_a_class_that_is_never_predicted_is_told(run, rare):
+def test_a_class_that_is_never_predicted(run, rare):
     _, out, _ = run("fit", rare, "--target", "leaves", "--n-terms", 1)
     assert re.search(r"On held-out rows the model never predicts yes \(\d.*% of them\)\.", out)
     assert "set --class-weight balanced." in out
 
 
-def test_fewer_terms_that_would_do_are_told(run, tmp_path):
+def test_fewer_terms_of_the_same_loss(run, tmp_path):
     generator = np.random.default_rng(0)
     x = generator.integers(0, 4, size=(300, 3))
     y = 3.0 * (x[:, 0] > 1) + generator.normal(size=300)
@@ -409,10 +409,12 @@ def test_fewer_terms_that_would_do_are_told(run, tmp_path):
     _, out, _ = run("fit", path, "--target", "y", "--n-terms", 8, "-o", model)
     n_terms = load_model(model).record_.unseen.fewer.n_terms
     assert 0 < n_terms < 8
-    assert f"{n_terms} terms would do: the RMSE on held-out rows is " in out
-    assert f"Try --n-terms {n_terms}." in out
-    _, out, _ = run("fit", path, "--target", "y", "--n-terms", 1)
-    assert "would do" not in out
+    assert f"With {n_terms} terms, the RMSE on held-out rows is " in out
+    assert f": try --n-terms {n_terms}." in out
+    code, out, _ = run("fit", path, "--target", "y", "--n-terms", 1)
+    assert code == 0
+    assert "Regression model: 1 rule with 1 condition." in out
+    assert "try --n-terms" not in out
 
 
 def test_a_class_of_one_row_is_named_where_it_prevents_cross_validation(run, tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from laconic import RuleBoostingClassifier
 from laconic.cli import main
-from laconic.cli.messages import in_options
 
 PYTHON = re.compile(
     r"Errno|Traceback|\w+Error\b|\bNone\b|\bint\b|\bfloat\b|\bstr\b|\bdtype\b|Literal|parameter"
@@ -32,7 +32,7 @@ WRONG_FITS = {
     "--monotonic c=1": "--monotonic must name features that have an order.",
     "--monotonic x=sideways": "such as age=+1 or price=-1",
     "--interactions x,zz": "--interactions names 'zz', which is not a column.",
-    "--date-parts century": "--date-parts must be some of 'year', 'month', 'day'",
+    "--date-parts century": "It must be some of 'year', 'month', 'day'",
     "--weight c": "'c'",
     "--output folder": "Cannot write 'folder'",
     "--output none/model.json": "Cannot write 'none/model.json'",
@@ -62,7 +62,7 @@ WRONG_CALLS = {
     "explain model.json table.csv --row 1.5": "It must be a whole number.",
     "report model.json table.csv -o folder": "Cannot write 'folder'",
     "export model.json --to excel": "It must be 'json', 'sql',",
-    "export model.json --to sql --dialect foo": "--dialect must be one of",
+    "export model.json --to sql --dialect foo": "The 'dialect' must be one of",
     "export model.json --to python --table t": "--table needs --to sql.",
     "edit model.json table.csv --drop 99": "--drop must name terms by their numbers",
     "edit model.json table.csv --drop x": "must be a whole number.",
@@ -115,12 +115,34 @@ def test_wrong_calls(call, folder, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "message",
-    [
-        "Column 'loss' has 80 different values, too many for classes.",
-        "The table must have the column 'max_thresholds'. It has 'drop' and 'n_terms'.",
-        "There is no feature 'exposure'.",
-    ],
+    "name", ["class_weight", "loss", "positive", "n_terms", "a float", "--drop", "strategy"]
 )
-def test_names_of_columns_stay_as_they_are(message):
-    assert in_options(message) == message
+def test_names_of_columns_stay_as_they_are(name, tmp_path, capsys):
+    x = np.arange(80)
+    path = tmp_path / "n_terms" / "max_thresholds.csv"
+    path.parent.mkdir()
+    colors = [*"ab"] * 40
+    pl.DataFrame({name: colors, "x": x, "y": x > 40}).write_csv(path)
+    call = ["fit", str(path), "--target", "y"]
+    assert main([*call, f"--initial-terms={name!r} == zzz"]) == 1
+    words, _, term = capsys.readouterr().err.partition(" has no category 'zzz'")
+    assert words.removeprefix("error: ").strip("'") == name
+    assert f"\n  {name!r} == zzz\n" in term
+    assert main([*call, f"--initial-terms={name} = {{a, None}}"]) == 1
+    assert "{a, None}" in capsys.readouterr().err
+    assert main(["fit", str(path), "--target", "zz"]) == 1
+    assert f"It has {name!r}, 'x' and 'y'." in capsys.readouterr().err
+    assert main(["fit", str(path.with_name("n_terms.csv")), "--target", "y"]) == 1
+    assert str(path.with_name("n_terms.csv")) in capsys.readouterr().err
+
+
+def test_parameters_are_options_in_commands_alone(folder, capsys):
+    table = str(folder / "table.csv")
+    call = ["fit", table, "--target", "y", "--strategy", "global", "--monotonic", "x=1"]
+    assert main(call) == 1
+    errors = capsys.readouterr().err
+    assert "--monotonic cannot be combined with --strategy global, which" in errors
+    assert "Leave it out, or set --strategy joint." in errors
+    model = RuleBoostingClassifier(strategy="global", monotonic_cst={"x": 1})
+    with pytest.raises(ValueError, match="'monotonic_cst' cannot be combined with strategy='gl"):
+        model.fit([[0.0], [1.0]], [0, 1])

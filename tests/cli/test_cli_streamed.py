@@ -65,7 +65,7 @@ def test_folders_databases_and_large_files(run, parts, tmp_path, monkeypatch):
         assert code == 0
         outputs.append(out[: out.index('"record"')] if '"record"' in out else out)
     assert len({text[text.index('"terms"') : text.index('"weight"')] for text in outputs}) == 1
-    refused(run("fit", tmp_path / "shop.duckdb", *FIT), "--query must say what to read from")
+    refused(run("fit", tmp_path / "shop.duckdb", *FIT), "A query must say what to read from")
 
 
 def test_files_and_addresses_of_large_databases(run, parts, tmp_path, monkeypatch):

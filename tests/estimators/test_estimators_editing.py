@@ -362,7 +362,7 @@ def test_an_array_has_the_names_of_the_features_of_the_model():
 
 @pytest.mark.parametrize("n_terms", ["auto", 0, 2.5])
 def test_edits_complete_a_number_of_terms(model, data, n_terms):
-    with pytest.raises(ValueError, match="n_terms must be a whole number"):
+    with pytest.raises(ValueError, match="'n_terms' must be a whole number"):
         model.edit(*data, drop=[1], n_terms=n_terms)
 
 

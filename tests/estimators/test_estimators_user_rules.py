@@ -154,7 +154,7 @@ def test_they_join_a_model_that_is_there():
             {"initial_terms": ["age > 3"], "feature_costs": {"age": np.inf}},
             "may not use 'age', as the constraints say",
         ),
-        ({"initial_terms": ["age > 3"], "strategy": "global"}, "must be None with strategy"),
+        ({"initial_terms": ["age > 3"], "strategy": "global"}, "cannot be combined with strategy"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(parameters, message):

@@ -131,8 +131,8 @@ def test_a_class_that_is_never_predicted_is_named(model):
 def test_fewer_terms_are_named(model):
     scores = RowScores("cross-validation", 400, {"log_loss": 0.2215}, fewer=FewerTerms(2, 0.2175))
     assert list(remarks(model, scores)) == [
-        "2 terms would do: the log loss on held-out rows is 0.2175 then, within one standard error "
-        "of that of the best number, and 0.2215 with 4. Try n_terms=2."
+        "With 2 terms, the log loss on held-out rows is 0.2175, within one standard error of the "
+        "best, and 0.2215 with 4: try n_terms=2."
     ]
     none = replace(scores, fewer=FewerTerms(0, 0.22))
     assert next(remarks(model, none)).startswith("No terms at all would do as well on held-out")
@@ -140,7 +140,7 @@ def test_fewer_terms_are_named(model):
 
 def test_what_is_proven_is_said_with_its_limits(model):
     words = describe_optimality(model)
-    assert words.startswith("Each of the 4 terms is proven to gain most")
+    assert words.startswith("Each of the 4 terms is proven optimal given those before it")
     assert "on the training rows" in words
     assert "up to 2 conditions" in words
     assert "thresholds per numeric column" in words

@@ -157,7 +157,7 @@ def test_the_proof_stands_beside_scores_and_those_without_a_model():
     assert content["path"]["headline"].startswith("AUC on the rows of this report: 0.")
     assert content["path"]["headline"].endswith("(no model: 0.5000).")
     assert content["path"]["headline"] in report.to_html()
-    assert "proven to gain most on the training rows" in report.to_html()
+    assert "proven optimal on the training rows" in report.to_html()
     assert content["verdict"]["unseen"] is None
 
 

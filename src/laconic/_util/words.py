@@ -1,15 +1,36 @@
-"""Lists in words, for messages of all packages."""
+"""Lists and parameters in words, for messages of all packages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from difflib import SequenceMatcher
+from typing import Any
 
 # Enough names to recognise a table by, few enough to read in a traceback.
 MAX_NAMES_SHOWN = 10
 
 # Two swapped letters of three are a typing error; names with less in common are different.
 MIN_LIKENESS = 0.65
+
+
+def _in_python(name: str, *value: Any) -> str:
+    return f"{name}={value[0]!r}" if value else repr(name)
+
+
+PARAMETER_WRITER: ContextVar[Callable[..., str]] = ContextVar("writer", default=_in_python)
+"""Writes parameters as the interface in use has them: as arguments, or as options."""
+
+
+def parameter(name: str, *value: Any) -> str:
+    """Write a parameter, or one with its value, in the words of the interface in use.
+
+    Examples
+    --------
+    >>> parameter("n_terms"), parameter("loss", "squared")
+    ("'n_terms'", "loss='squared'")
+    """
+    return PARAMETER_WRITER.get()(name, *value)
 
 
 def listed(texts: Iterable[str], max_shown: int | None = None, *, word: str = "and") -> str:

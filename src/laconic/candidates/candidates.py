@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from laconic._core import Extents, ExtentsBuilder
 from laconic._util.checks import is_whole, require
 from laconic._util.types import Bools, Floats
+from laconic._util.words import parameter
 from laconic.candidates.categories import (
     DEFAULT_MAX_CATEGORIES,
     CategoryOptions,
@@ -131,7 +132,7 @@ def candidate_conditions(
     """
     require(
         max_thresholds is None or is_whole(max_thresholds, 1),
-        "The 'max_thresholds' parameter",
+        parameter("max_thresholds"),
         "an int in the range [1, inf) or None",
         max_thresholds,
     )
@@ -213,7 +214,7 @@ def _check_size(n_candidates: int, n_rows: int) -> None:
         return
     raise ValueError(
         f"The extents of all conditions must fit into {MAX_BYTES / 2**30:.3g} GiB. Got more than "
-        f"{most:,} conditions on {n_rows:,} rows. Set max_thresholds to a number, "
+        f"{most:,} conditions on {n_rows:,} rows. Set {parameter('max_thresholds')} to a number, "
         f"like the default of {DEFAULT_MAX_THRESHOLDS}, leave out features that identify single "
         "rows, or learn from fewer rows."
     )

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from laconic._util.checks import is_finite_number, is_whole, shown
-from laconic._util.words import listed, listed_names, nearest
+from laconic._util.words import listed, listed_names, nearest, parameter
 from laconic.search import Family, QueryFamilies
 from laconic.tables.tables import whole_column, whole_date
 from laconic.terms.conditions import MISSING_RELATIONS, Condition, Query
@@ -167,7 +167,7 @@ class Constraints:
     def _check_order(self, condition: Condition) -> None:
         if condition.feature in self.directions and order_of(condition) is None:
             raise ValueError(
-                f"The 'monotonic_cst' parameter must name features that have an order. Got "
+                f"{parameter('monotonic_cst')} must name features that have an order. Got "
                 f"{condition.feature!r}, with the condition '{condition}'. Leave it out, or "
                 "convert its values to numbers."
             )
@@ -180,11 +180,13 @@ class Constraints:
             if (signs := self._signs_for(each, output)) != EITHER
         ]
         if self.sign != 0:
-            reasons.append(f"weight_signs={self.settings['weight_signs']!r} is set")
+            setting = parameter("weight_signs", self.settings["weight_signs"])
+            reasons.append(f"{setting} is set")
+        loosened = ["monotonic_cst", *(["weight_signs"] if self.sign else [])]
         raise ValueError(
             f"The term '{form_text(form)}' fits no weight that the constraints allow: "
             f"{listed(reasons)}. Leave {'it' if is_slope else 'some of its conditions'} out, or "
-            f"loosen 'monotonic_cst'{' or weight_signs' if self.sign else ''}."
+            f"loosen {listed(map(parameter, loosened), word='or')}."
         )
 
 
@@ -291,7 +293,7 @@ def _check_number(n_groups: int) -> None:
         raise ValueError(
             f"The constraints must leave no more than {MAX_GROUPS:,} sets of features that may be "
             f"used together, as each is searched by itself. Got {n_groups:,} or more. Name larger "
-            "sets in 'interaction_cst', or exclude some features."
+            f"sets in {parameter('interaction_cst')}, or exclude some features."
         )
 
 
@@ -344,7 +346,7 @@ def read_constraints(
     used = [name for name in features if costs.get(name) != math.inf]
     if not used:
         raise ValueError(
-            "The 'feature_costs' parameter must leave at least one feature of finite cost. Got inf "
+            f"{parameter('feature_costs')} must leave at least one feature of finite cost. Got inf "
             f"for all of them: {listed_names(features)}."
         )
     settings = {
@@ -380,31 +382,31 @@ class _Reader:
         self.features = list(features)
         self.classes = [] if classes is None else list(classes)
 
-    def feature(self, parameter: str, given: Any) -> str:
+    def feature(self, name: str, given: Any) -> str:
         if is_whole(given):
             if 0 <= given < len(self.features):
                 return self.features[int(given)]
             raise ValueError(
-                f"The positions in {parameter!r} must be between 0 and {len(self.features) - 1}. "
-                f"Got {given}."
+                f"The positions in {parameter(name)} must be between 0 and "
+                f"{len(self.features) - 1}. Got {given}."
             )
         if isinstance(given, str) and given in self.features:
             return given
         near = nearest(given, self.features) if isinstance(given, str) else None
         hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(self.features)}."
-        raise ValueError(f"{parameter!r} names {shown(given)}, which is not a column. {hint}")
+        raise ValueError(f"{parameter(name)} names {shown(given)}, which is not a column. {hint}")
 
-    def names(self, parameter: str, given: Any) -> list[str]:
+    def names(self, name: str, given: Any) -> list[str]:
         """Read a list of features, and sort it in the order of the table."""
         if given is None:
             return []
         if not is_list(given):
-            raise ValueError(f"{parameter!r} must hold lists of features. Got {shown(given)}.")
-        found = {self.feature(parameter, entry) for entry in given}
-        return [name for name in self.features if name in found]
+            raise ValueError(f"{parameter(name)} must hold lists of features. Got {shown(given)}.")
+        found = {self.feature(name, entry) for entry in given}
+        return [each for each in self.features if each in found]
 
-    def sets(self, parameter: str, given: Any) -> list[list[str]]:
-        return [] if given is None else [self.names(parameter, entry) for entry in given]
+    def sets(self, name: str, given: Any) -> list[list[str]]:
+        return [] if given is None else [self.names(name, entry) for entry in given]
 
     def directions(self, given: Any) -> tuple[dict[str, int], dict[str, int]]:
         """Read the direction of each feature, or of some, and the class of each direction."""
@@ -415,8 +417,8 @@ class _Reader:
         else:
             if len(given) != len(self.features):
                 raise ValueError(
-                    f"'monotonic_cst' must have an entry for each of the {len(self.features)} "
-                    f"features. Got {len(given)}. A dict names some of them."
+                    f"{parameter('monotonic_cst')} must have an entry for each of the "
+                    f"{len(self.features)} features. Got {len(given)}. A dict names some of them."
                 )
             entries = dict(zip(self.features, given, strict=True))
         read = {name: self._direction(name, value) for name, value in entries.items()}
@@ -435,15 +437,15 @@ class _Reader:
         if isinstance(value, Mapping):
             if len(value) != 1:
                 raise ValueError(
-                    f"'monotonic_cst' must name one class for a feature, such as "
+                    f"{parameter('monotonic_cst')} must name one class for a feature, such as "
                     f"{{{name!r}: {{'ill': 1}}}}. Got {shown(value)} for {name!r}."
                 )
             [(label, value)] = value.items()
             position = self._class(name, label)
         if not is_finite_number(value) or value not in (-1, 0, 1):
             raise ValueError(
-                f"'monotonic_cst' must be -1, 0 or 1 for a feature. Got {shown(value)} for "
-                f"{name!r}."
+                f"{parameter('monotonic_cst')} must be -1, 0 or 1 for a feature. Got "
+                f"{shown(value)} for {name!r}."
             )
         return int(value), position
 
@@ -451,8 +453,8 @@ class _Reader:
         """Find a class by its label, or by the text of its label, as in files."""
         if not self.classes:
             raise ValueError(
-                f"'monotonic_cst' names the class {shown(label)} for {name!r}, but the target has "
-                "no classes. Use -1, 0 or 1."
+                f"{parameter('monotonic_cst')} names the class {shown(label)} for {name!r}, but "
+                "the target has no classes. Use -1, 0 or 1."
             )
         texts = [*map(str, self.classes)]
         for known, given in ((self.classes, label), (texts, str(label))):
@@ -460,7 +462,9 @@ class _Reader:
                 return known.index(given)
         near = nearest(str(label), texts)
         hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(texts)}."
-        raise ValueError(f"'monotonic_cst' names {shown(label)}, which is not a class. {hint}")
+        raise ValueError(
+            f"{parameter('monotonic_cst')} names {shown(label)}, which is not a class. {hint}"
+        )
 
     def costs(self, given: Any) -> dict[str, float]:
         """Read the costs of features."""
@@ -468,8 +472,8 @@ class _Reader:
         for key, value in ({} if given is None else given).items():
             if not (value == math.inf or (is_finite_number(value) and value >= 0)):
                 raise ValueError(
-                    f"'feature_costs' must be numbers in the range [0, inf]. Got {shown(value)} "
-                    f"for {shown(key)}."
+                    f"{parameter('feature_costs')} must be numbers in the range [0, inf]. Got "
+                    f"{shown(value)} for {shown(key)}."
                 )
             costs[self.feature("feature_costs", key)] = float(value)
         return {name: cost for name, cost in costs.items() if cost > 0.0}

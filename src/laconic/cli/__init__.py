@@ -14,9 +14,11 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextvars import copy_context
 from importlib.util import find_spec
 
 import laconic
+from laconic._util.words import PARAMETER_WRITER
 
 try:
     import cyclopts
@@ -29,10 +31,10 @@ try:
     from laconic.cli.export import export
     from laconic.cli.files import STANDARD_INPUT
     from laconic.cli.fit import fit
-    from laconic.cli.messages import in_options, usage_message
+    from laconic.cli.messages import usage_message
     from laconic.cli.predict import predict
     from laconic.cli.report import report
-    from laconic.cli.show import show
+    from laconic.cli.show import option, show
     from laconic.cli.terminal import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, CommandError
     from laconic.cli.training_table import alternatives, certify, edit
 
@@ -61,7 +63,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        exit_code = _run(tokens)
+        exit_code = copy_context().run(_run, tokens)
         sys.stdout.flush()
     except BrokenPipeError:
         # Broken pipe, as with head. What Python flushes at exit goes nowhere.
@@ -70,11 +72,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
     except cyclopts.CycloptsError as error:
         terminal.complain(f"error: {usage_message(error)}")
         return EXIT_USAGE
-    except (CommandError, OSError) as error:
+    except (CommandError, OSError, ValueError, TypeError) as error:
         terminal.complain(f"error: {error}")
-        return EXIT_ERROR
-    except (ValueError, TypeError) as error:
-        terminal.complain(f"error: {in_options(str(error))}")
         return EXIT_ERROR
     except MemoryError:
         terminal.complain(
@@ -89,6 +88,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
 
 
 def _run(tokens: Sequence[str] | None) -> int:
+    PARAMETER_WRITER.set(option)
     app = cyclopts.App(
         name="laconic",
         help="Learn short, readable rule ensembles in which every term is proven to be the best.",

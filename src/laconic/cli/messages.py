@@ -1,4 +1,4 @@
-"""Errors in the words of the command line: options and numbers, no parameters and types."""
+"""Wrong calls in the words of the command line: options and numbers, no parameters and types."""
 
 from __future__ import annotations
 
@@ -10,60 +10,30 @@ import cyclopts
 
 from laconic._util.words import listed
 
-# As the package describes them, with what is left of the words.
+# Requirements of parameters, with what is left of the words.
 _WORDS = {
-    r"^A query must say": "--query must say",
     r"an int in the range \[(\d+), inf\)": r"a whole number of at least \1",
     r"an int": "a whole number",
     r"a float in the range \[(\S+), inf\)": r"a number of at least \1",
     r"a float in the range \(0, inf\)": "a number above 0",
     r"a float in the range \((\S+), (\S+)\]": r"a number above \1 and at most \2",
-    r"a float": "a number",
-    r"a str among \{(.*?)\}": r"one of \1",
     r"a list of str among \{(.*?)\} or None": r"some of \1",
-    r"(?<=,|r) None\b": " none",
-    r", ('\w+') or an object with the methods of [\w.]+\w": r" or \1",
-    r"Got \[(.*)\] instead": r"Got \1 instead",
+    r"\bNone\b": "none",
 }
 _TYPES = {int: "a whole number", float: "a number", NoneType: "none"}
-_OTHER_OPTIONS = {
-    "sample_weight": "--weight",
-    **{name: f"--{name}" for name in ("dialect", "drop", "exposure", "force", "lock", "replace")},
-}
 
 
-def in_options(message: str) -> str:
-    """Write a message of the package as one about options.
+def in_words(requirement: str) -> str:
+    """Write the requirement of a parameter in the words of the command line.
 
     Examples
     --------
-    >>> in_options("The 'max_thresholds' parameter must be an int in the range [1, inf). Got 0.")
-    '--max-thresholds must be a whole number of at least 1. Got 0.'
-    >>> in_options("Use loss='squared' or set n_terms to 'auto'.")
-    "Use --loss squared or set --n-terms to 'auto'."
+    >>> in_words("an int in the range [1, inf) or None")
+    'a whole number of at least 1 or none'
     """
-    from laconic.cli.training import PARAMETERS
-
-    named = {name: each.option or name for name, each in PARAMETERS.items()}
-    names = {name: f"--{option.replace('_', '-')}" for name, option in named.items()}
-    names |= _OTHER_OPTIONS
-    any_name = "|".join(sorted(names, key=len, reverse=True))
-
-    def option(match: re.Match[str]) -> str:
-        value = match.groupdict().get("value")
-        return names[match["name"]] + (f" {value}" if value else "")
-
-    # Columns are in quotes as well, but not at the beginning, and are no parameters.
-    message = re.sub(
-        rf"^(?:The )?'(?P<name>{any_name})'(?: parameter)?(?: of \w+)?", option, message
-    )
-    message = re.sub(rf"[Tt]he '(?P<name>{any_name})' parameter(?: of \w+)?", option, message)
-    message = re.sub(rf"\b(?P<name>{any_name})='?(?P<value>[\w.-]*\w)'?", option, message)
-    python_names = "|".join(name for name in names if "_" in name)
-    message = re.sub(rf"(?<![\w'\"-])(?P<name>{python_names})(?![\w'\"])", option, message)
     for pattern, words in _WORDS.items():
-        message = re.sub(pattern, words, message)
-    return message
+        requirement = re.sub(pattern, words, requirement)
+    return requirement
 
 
 def usage_message(error: cyclopts.CycloptsError) -> str:
@@ -79,7 +49,7 @@ def usage_message(error: cyclopts.CycloptsError) -> str:
             name = error.token.keyword or "an argument"
             value = error.token.value
             return f'Invalid value "{value}" for {name}. It must be {_type_words(kind)}.'
-    return in_options(_without_quotes(str(error)))
+    return _without_quotes(str(error))
 
 
 def _without_quotes(message: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from laconic._util.words import listed
 from laconic.cli import files, options, terminal
-from laconic.cli.training import DEFAULT_LEARNING
+from laconic.cli.training import DEFAULT_LEARNING, PARAMETERS
 from laconic.search.results import describe_certificate
 from laconic.terms.formatting import (
     class_text,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # More classes are only counted.
 _MAX_CLASSES = 10
+_OTHER_OPTIONS = {"sample_weight": "weight", "cv": "folds"}
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
@@ -91,12 +92,15 @@ def _describe_record(record: FitRecord | None) -> str:
     return f"{words}, with {visible(' '.join(changed)) or 'the default settings'}."
 
 
-def option(name: str, value: Setting) -> str:
-    """Write a parameter as an option."""
-    words = name.replace("_", "-")
-    if isinstance(value, bool):
-        return f"--{'' if value else 'no-'}{words}"
-    return f"--{words} {'none' if value is None else value}"
+def option(name: str, *value: Setting) -> str:
+    """Write a parameter as an option, with its value if there is one."""
+    named = {name: each.option for name, each in PARAMETERS.items() if each.option}
+    words = (_OTHER_OPTIONS | named).get(name, name).replace("_", "-")
+    if value[:1] == (False,):
+        words = f"no-{words}"
+    elif value and value[0] is not True:
+        words += f" {'none' if value[0] is None else value[0]}"
+    return f"--{words}"
 
 
 def date_now() -> str:
@@ -167,7 +171,7 @@ def print_scores(console: Console, model: RuleModel) -> None:
     shown = record.unseen or record.scores[0]
     if shown.classes:
         console.print("", _class_table(shown), "", sep="\n")
-    for sentence in remarks(model, shown, option):
+    for sentence in remarks(model, shown):
         console.print(visible(sentence))
     if model.search_results_:
         console.print(f"{describe_optimality(model)} {describe_unseen(model)}")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from laconic._util.types import Floats
 from laconic._util.words import listed, listed_names
 from laconic.cli import options, table_file, targets
+from laconic.cli.messages import in_words
 from laconic.cli.terminal import CommandError
 from laconic.estimators.parameters import (
     N_TERMS,
@@ -319,7 +320,7 @@ def _with_options(kind: type) -> type:
         read = options.read_or_none if type(None) in get_args(type_) else options.read_value
         about = cyclopts.Parameter(
             help=describe_option(name) + further,
-            validator=None if takes_words else _checking(parameter.kind),
+            validator=None if name in options.READERS else _checking(parameter.kind),
             converter=None if takes_words or type_ is bool else read,
         )
         kind.__annotations__[option] = Annotated[type_, about]
@@ -328,11 +329,11 @@ def _with_options(kind: type) -> type:
 
 
 def _checking(kind: Kind) -> Callable[[Any, Any], None]:
-    """Refuse numbers as a wrong call; words such as "auto" have been read already."""
+    """Refuse numbers and lists as a wrong call; words such as "auto" have been read already."""
 
     def check(type_: Any, value: Any) -> None:
-        if isinstance(value, int | float) and not kind.is_met(value):
-            raise ValueError(f"It must be {kind.required}.")
+        if isinstance(value, int | float | tuple) and not kind.is_met(value):
+            raise ValueError(f"It must be {in_words(kind.required)}.")
 
     return check
 
@@ -390,6 +391,12 @@ class Learning:
         from laconic.estimators.cv import CROSS_VALIDATED
 
         kind, parameters = rows.estimator, self.parameters
+        losses = ("auto", *kind.task.losses)
+        if self.loss not in losses:
+            raise CommandError(
+                f"--loss must be {listed(map(repr, losses), word='or')} for {kind.task.name}. Got "
+                f"{self.loss!r}. Choose one of these, or the other --task."
+            )
         of_classes = {name: parameters.pop(name) for name in ("class_weight", "positive")}
         if kind.task.holds_classes:
             parameters |= rows.with_labels(**of_classes)

@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from laconic._util.checks import is_whole
 from laconic._util.types import Floats, Indices, Values
+from laconic._util.words import parameter
 from laconic.boosting import UNSCALED, Scale, Settings, TrainingData
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.fitting import FitRun
@@ -140,7 +141,7 @@ def make_splits(
         for part, words in zip(split, ("learn from", "judge by"), strict=True):
             if len(part) == 0 or (weights is not None and not weights[part].any()):
                 raise ValueError(
-                    "The 'cv' parameter must leave rows to learn from and rows to judge by in "
+                    f"{parameter('cv')} must leave rows to learn from and rows to judge by in "
                     f"every split. Got a split ({number}) without rows to {words}, or whose "
                     "weights are all 0."
                 )

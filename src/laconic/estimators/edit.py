@@ -16,6 +16,7 @@ import numpy as np
 
 from laconic._util.checks import is_finite_number, is_whole, require
 from laconic._util.types import Bools, Floats, Indices, Values
+from laconic._util.words import parameter
 from laconic.boosting import Barred, InitialTerm, Settings, State, TrainingData, check_loss
 from laconic.boosting.refit import ensemble_risk, ensemble_weights, refitted
 from laconic.boosting.settings import form_of, make_term
@@ -150,7 +151,8 @@ def edited(
         kept = [rule for rule in kept if rule in wanted]
         steps.append((f"{format_count(len(kept), 'term')} kept", kept))
     is_number = n_terms is None or is_whole(n_terms, 1)
-    require(is_number, "n_terms", "a whole number in the range [1, inf) or None", n_terms)
+    required = "a whole number in the range [1, inf) or None"
+    require(is_number, parameter("n_terms"), required, n_terms)
     n_wanted = len(rules) if n_terms is None else n_terms
     changed = dataclasses.replace(
         settings,
@@ -195,7 +197,8 @@ def _numbers(name: str, given: Iterable[int], n_terms: int) -> list[int]:
     for number in numbers:
         if not is_whole(number, 1) or number > n_terms:
             raise ValueError(
-                f"{name!r} must name terms by their numbers, from 1 to {n_terms}. Got {number!r}."
+                f"{parameter(name)} must name terms by their numbers, from 1 to {n_terms}. Got "
+                f"{number!r}."
             )
     return [int(number) for number in numbers]
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from laconic._util.checks import require
 from laconic._util.types import Values
+from laconic._util.words import parameter
 from laconic.boosting import State, TrainingData, select
 from laconic.boosting.certificate import (
     ComparisonClass,
@@ -76,7 +77,8 @@ def improve(
 
 
 def _risk(fit: FitRun) -> TrainingRisk:
-    return provable_risk(fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept)
+    what = parameter("strategy", "global")
+    return provable_risk(fit.data, what, fit_intercept=fit.settings.fit_intercept)
 
 
 def _n_terms(fit: FitRun) -> int:

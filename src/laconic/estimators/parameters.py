@@ -27,6 +27,7 @@ from typing import (
 import numpy as np
 
 from laconic._util.checks import is_finite_number, is_whole
+from laconic._util.words import parameter
 from laconic.candidates.candidates import DEFAULT_MAX_THRESHOLDS
 from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES, Way
 from laconic.candidates.constraints import CONSTRAINTS, is_list
@@ -555,9 +556,9 @@ class Refusal(NamedTuple):
         if getattr(estimator, self.beside) != self.value or is_default:
             return
         raise ValueError(
-            f"The {self.name!r} parameter of {type(estimator).__name__} must be {default!r} with "
-            f"{self.beside}={self.value!r}, {self.reason}. Got {value!r} instead. Leave it out, or "
-            f"set {self.beside}={_KNOWN[self.beside].default!r}."
+            f"{parameter(self.name)} cannot be combined with "
+            f"{parameter(self.beside, self.value)}, {self.reason}. Leave it out, or set "
+            f"{parameter(self.beside, _KNOWN[self.beside].default)}."
         )
 
 

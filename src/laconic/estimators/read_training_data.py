@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals as nw
 import numpy as np
 
-from laconic._util.words import listed_names
+from laconic._util.words import listed_names, parameter
 from laconic.boosting import Settings, TrainingData
 from laconic.boosting.settings import form_of
 from laconic.candidates.candidates import check_conditions
@@ -139,17 +139,18 @@ def _check_parts(settings: Settings) -> None:
     if settings.slopes:
         raise ValueError(
             "Slopes need a table in memory. Got one that is read in parts, of which only rules can "
-            "be learned. Set slopes=False, or take a sample of the rows."
+            f"be learned. Set {parameter('slopes', False)}, or take a sample of the rows."
         )
     if settings.strategy == "global":
         raise ValueError(
-            "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
-            "one that is read in parts. Leave 'strategy' out, or take a sample of the rows."
+            f"{parameter('strategy', 'global')} needs a table in memory, whose rows its "
+            "certificate is about. Got one that is read in parts. Set another strategy, or take a "
+            "sample of the rows."
         )
     special = _special_options(settings)
     if special:
         raise ValueError(
-            f"The parameter {special[0]!r} needs a table in memory. Got one that is read in parts. "
+            f"{parameter(special[0])} needs a table in memory. Got one that is read in parts. "
             "Leave it out, or take a sample of the rows."
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from laconic._util.types import Floats
-from laconic._util.words import listed_names
+from laconic._util.words import listed_names, parameter
 from laconic.boosting import InitialTerm, Settings, TrainingData
 from laconic.boosting.settings import PLAIN_SETTINGS
 from laconic.boosting.training_data import FitTask
@@ -79,8 +79,8 @@ def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) 
     initial = read_terms(estimator.initial_terms or (), data, constraints)
     if len(initial) > settings.max_terms:
         raise ValueError(
-            "n_terms must not be smaller than the number of 'initial_terms'. Got "
-            f"{settings.n_terms} for {len(initial)}."
+            f"{parameter('n_terms')} must not be smaller than the number of "
+            f"{parameter('initial_terms')}. Got {settings.n_terms} for {len(initial)}."
         )
     excluded = (
         as_term(term, names, data.describe, data.task.outputs).form
@@ -130,8 +130,8 @@ def _initial_term(
         labels = task.labels or []
         if not task.outputs or label not in labels:
             raise ValueError(
-                "A pair in 'initial_terms' must be a term and one of three or more classes. Got "
-                f"{label!r} for the classes {labels}."
+                f"A pair in {parameter('initial_terms')} must be a term and one of three or more "
+                f"classes. Got {label!r} for the classes {labels}."
             )
         label_output = labels.index(label)
     form, weight, output = as_term(term, names, describe, task.outputs)
@@ -162,7 +162,7 @@ def categorical_kinds(given: Any, feature_names: Sequence[str]) -> dict[str, str
     found = [names[each] if is_position else str(each) for each in features.tolist()]
     if not {*found} <= {*names}:
         raise ValueError(
-            "The 'categorical_features' parameter must be names or positions of columns of X, or "
+            f"{parameter('categorical_features')} must be names or positions of columns of X, or "
             f"a mask with one entry for each of them. Got {given!r} for "
             f"{listed_names(feature_names)}."
         )

@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from laconic._util.types import Floats
-from laconic._util.words import listed_names
+from laconic._util.words import listed_names, parameter
 from laconic.losses import Loss, known_loss
 from laconic.models.tasks import Task
 
@@ -38,13 +38,13 @@ def class_factors(
     for label, weight in class_weight.items():
         if label not in known:
             raise ValueError(
-                f"The 'class_weight' parameter must be about the classes of the target, "
+                f"{parameter('class_weight')} must be about the classes of the target, "
                 f"{listed_names(list(map(str, known)))}. Got {label!r}."
             )
         factors[known.index(label)] = weight
     if not (np.isfinite(factors).all() and (factors >= 0).all()):
         raise ValueError(
-            "The 'class_weight' parameter must have finite weights in the range [0, inf). Got "
+            f"{parameter('class_weight')} must have finite weights in the range [0, inf). Got "
             f"{class_weight!r}."
         )
     return factors
@@ -54,7 +54,7 @@ def check_any(weights: Floats, class_weight: Any) -> None:
     """Refuse weights of classes that leave no row."""
     if not weights.any():
         raise ValueError(
-            "The 'class_weight' parameter must be positive for some class of the target. Got "
+            f"{parameter('class_weight')} must be positive for some class of the target. Got "
             f"{class_weight!r}."
         )
 
@@ -116,9 +116,10 @@ def warn_about_scale(weights: Floats, stacklevel: int) -> None:
         return
     warnings.warn(
         f"The weights of the rows add up to only {total:.3g}. A weight says how many times a row "
-        "counts, and l2_regularization='auto' has the effect of 10 rows, so that little is left "
-        "of a model. If only the proportions of the weights matter, multiply 'sample_weight' or "
-        "'class_weight' by the number of rows divided by this sum.",
+        f"counts, and {parameter('l2_regularization', 'auto')} has the effect of 10 rows, so that "
+        "little is left of a model. If only the proportions of the weights matter, multiply "
+        f"{parameter('sample_weight')} or {parameter('class_weight')} by the number of rows "
+        "divided by this sum.",
         UserWarning,
         stacklevel=stacklevel,
     )

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
 from laconic._util.types import Floats
+from laconic._util.words import parameter
 
 _EPSILON = float(np.finfo(np.float64).eps)
 # Gradients at the mean must not be rounding errors of those at a raw prediction of 0.
@@ -233,27 +234,27 @@ class LogLinkLoss:
         is_wrong = y <= 0 if needs_positive else y < 0
         if is_wrong.any():
             row = int(is_wrong.argmax())
-            required, hint = (
-                ("be positive", "Leave out rows without an amount, or use loss='tweedie'")
-                if needs_positive
-                else ("not be negative", "Use loss='squared' for numbers of both signs")
-            )
+            required = "be positive" if needs_positive else "not be negative"
+            hint = f"Use {parameter('loss', 'squared')} for numbers of both signs"
+            if needs_positive:
+                other = parameter("loss", "tweedie")
+                hint = f"Leave out rows without an amount, or use {other}"
             raise ValueError(
-                f"The target y must {required} with loss={self.name!r}. Got {float(y[row])!r} at "
-                f"row {row}. {hint}."
+                f"The target y must {required} with {parameter('loss', self.name)}. Got "
+                f"{float(y[row])!r} at row {row}. {hint}."
             )
         if not y.any():
             raise ValueError(
-                f"The target y must have a positive sum with loss={self.name!r}. Got nothing but "
-                "zeros. Add rows where something was counted."
+                f"The target y must have a positive sum with {parameter('loss', self.name)}. Got "
+                "nothing but zeros. Add rows where something was counted."
             )
         mean = float(np.mean(y))
         if mean ** (2.0 - self.variance_power) < _LEAST_GRADIENT * max(1.0, mean):
             wanted, remedy = ("larger", "Multiply") if mean < 1.0 else ("smaller", "Divide")
             raise ValueError(
-                f"The target y must have a {wanted} mean with loss={self.name!r}. Got {mean:g}, "
-                f"too far from 1 for weights to be fitted. {remedy} y by a constant number: "
-                "predictions follow."
+                f"The target y must have a {wanted} mean with {parameter('loss', self.name)}. Got "
+                f"{mean:g}, too far from 1 for weights to be fitted. {remedy} y by a constant "
+                "number: predictions follow."
             )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from laconic._util.types import Floats
-from laconic._util.words import listed
+from laconic._util.words import listed, parameter
 from laconic.boosting import Settings
 from laconic.boosting.scale import scale_of
 from laconic.losses import optimal_constants
@@ -138,14 +138,7 @@ def is_worse(metric: Metric, scores: RowScores) -> bool:
     return loss > 0 and format_number(value) != format_number(constant)
 
 
-def python_option(name: str, value: Any) -> str:
-    """Write a parameter as an argument of an estimator."""
-    return f"{name}={value!r}"
-
-
-def remarks(
-    model: RuleModel, scores: RowScores, option: Callable[[str, Any], str] = python_option
-) -> Iterator[str]:
+def remarks(model: RuleModel, scores: RowScores) -> Iterator[str]:
     """Yield sentences about what a model fails at, and what to do about it."""
     worse = [metric for metric in model.task_.metrics if is_worse(metric, scores)]
     if worse:
@@ -155,16 +148,14 @@ def remarks(
             for each in worse
         )
         yield f"On {scores.rows_words} the model is worse than no model: {words}. " + _remedy(
-            {each.name for each in worse}, model.settings_.class_weight, option
+            {each.name for each in worse}, model
         )
-    yield from _never_predicted(scores, model.settings_.class_weight, option)
+    yield from _never_predicted(scores, model.settings_.class_weight)
     if scores.fewer is not None:
-        yield _describe_fewer(model, scores, scores.fewer, option)
+        yield _describe_fewer(model, scores, scores.fewer)
 
 
-def _describe_fewer(
-    model: RuleModel, scores: RowScores, fewer: FewerTerms, option: Callable[[str, Any], str]
-) -> str:
+def _describe_fewer(model: RuleModel, scores: RowScores, fewer: FewerTerms) -> str:
     """Describe a smaller number of terms that is as good, as far as it can be told."""
     metric, n_terms = model.task_.deciding_metric, len(model.ensemble_)
     value, full = (format_number(each) for each in (fewer.value, scores.values[metric.name]))
@@ -172,12 +163,12 @@ def _describe_fewer(
         return (
             f"No terms at all would do as well on {scores.rows_words}: the {metric.label} is "
             f"{value} without any and {full} with {n_terms}, and the best number is within one "
-            "standard error. These columns hardly predict the target."
+            "standard error. The columns do not predict the target."
         )
     return (
-        f"{format_count(fewer.n_terms, 'term')} would do: the {metric.label} on "
-        f"{scores.rows_words} is {value} then, within one standard error of that of the best "
-        f"number, and {full} with {n_terms}. Try {option('n_terms', fewer.n_terms)}."
+        f"With {format_count(fewer.n_terms, 'term')}, the {metric.label} on {scores.rows_words} is "
+        f"{value}, within one standard error of the best, and {full} with {n_terms}: try "
+        f"{parameter('n_terms', fewer.n_terms)}."
     )
 
 
@@ -189,16 +180,12 @@ def describe_optimality(model: RuleModel) -> str:
     who = f"{n_proven} of {format_count(n_terms, 'term')}"
     if n_proven == n_terms:
         who = "The term" if n_terms == 1 else f"Each of the {n_terms} terms"
-    size = f" for {'its' if is_one else 'their'} size" if settings.brevity > 0.0 else ""
     before = f" those before {'it' if is_one else 'them'}"
-    given = "" if n_terms == 1 else f", given{' all others' if settings.is_polished else before}"
+    given = "" if n_terms == 1 else f" given{' all others' if settings.is_polished else before}"
     rows = "the training rows"
     if record is not None and record.n_rows is not None:
         rows = f"the {format_count(record.n_rows, 'training row')}"
-    return (
-        f"{who} {'is' if is_one else 'are'} proven to gain most{size}{given}, on {rows}"
-        f"{_scope(settings)}."
-    )
+    return f"{who} {'is' if is_one else 'are'} proven optimal{given}, on {rows}{_scope(settings)}."
 
 
 def _scope(settings: Settings) -> str:
@@ -235,11 +222,11 @@ def headline(metrics: Iterable[Metric], names: Container[str]) -> Metric:
     return next((metric for metric in known if metric.name == "auc"), known[0])
 
 
-def _remedy(names: set[str], class_weight: Any, option: Callable[[str, Any], str]) -> str:
+def _remedy(names: set[str], model: RuleModel) -> str:
     """Return what to do about scores that are worse than those of a constant."""
-    if names <= {"accuracy", "log_loss"} and class_weight is not None:
+    if names <= {"accuracy", "log_loss"} and model.settings_.class_weight is not None:
         return (
-            "That is the price of class weights, which make rare classes be predicted more often: "
+            "This is the effect of class weights, which make rare classes be predicted more often: "
             "judge by the precision and recall of each class."
         )
     if names == {"accuracy"}:
@@ -247,12 +234,12 @@ def _remedy(names: set[str], class_weight: Any, option: Callable[[str, Any], str
             "Always predicting the most frequent class is more often right: judge by the other "
             "scores, and decide by probabilities, with a threshold that suits you."
         )
-    return f"Try fewer terms ({option('n_terms', 'auto')}), or other columns."
+    if model.settings_.beats_chance or not model.ensemble_.terms:
+        return "Try other columns."
+    return f"Try fewer terms ({parameter('n_terms', 'auto')}), or other columns."
 
 
-def _never_predicted(
-    scores: RowScores, class_weight: Any, option: Callable[[str, Any], str]
-) -> Iterator[str]:
+def _never_predicted(scores: RowScores, class_weight: Any) -> Iterator[str]:
     """Yield a sentence about classes that are there, but never predicted."""
     total = sum(each.n_rows for each in scores.classes)
     never = [each for each in scores.classes if each.n_rows > 0 and each.n_predicted == 0]
@@ -263,7 +250,7 @@ def _never_predicted(
         for each in never
     )
     words = f"On {scores.rows_words} the model never predicts {listed(names, _MAX_LISTED)}."
-    advice = [] if class_weight is not None else [f"set {option('class_weight', 'balanced')}"]
+    advice = [] if class_weight is not None else [f"set {parameter('class_weight', 'balanced')}"]
     area = scores.values.get("auc", 0.0)
     if area > 0.5:
         words += f" Its probabilities still rank rows (AUC {format_number(area, 3)})."

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.types import Indices, Integers
+from laconic._util.words import parameter
 from laconic.candidates.candidates import (
     categorical_conditions,
     missing_conditions,
@@ -278,7 +279,7 @@ def _cuts(column: ColumnSummary, roles: Roles, max_thresholds: int | None) -> _C
     if max_thresholds is None and not values.is_exact:
         raise ValueError(
             f"Column {column.name!r} has more than {MAX_RANGES:,} different values, too many for "
-            "a threshold between all of them. Set max_thresholds to a number."
+            f"a threshold between all of them. Set {parameter('max_thresholds')} to a number."
         )
     if max_thresholds is None or n_gaps <= max_thresholds:
         chosen = np.arange(max(n_gaps, 0))

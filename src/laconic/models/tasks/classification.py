@@ -18,6 +18,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length
 from laconic._util.checks import require
 from laconic._util.json_format import CATEGORY, Array, Entries, Entry
 from laconic._util.types import Floats, Indices
+from laconic._util.words import parameter
 from laconic.boosting.training_data import FitTask
 from laconic.losses import LogisticLoss, Loss, MultinomialLoss, known_loss
 from laconic.models.tasks.base import Metric, Task, as_1d
@@ -372,12 +373,12 @@ def _is_first(positive: Any, labels: list[Any]) -> bool:
         return False
     if len(labels) > 2:
         raise ValueError(
-            "The 'positive' parameter is for two classes: of three or more, each term names its "
+            f"{parameter('positive')} is for two classes: of three or more, each term names its "
             f"class. Got {len(labels)} classes, {labels}. Leave it out."
         )
     if positive not in labels:
         raise ValueError(
-            f"The 'positive' parameter must be one of the classes of the target, {labels}. "
+            f"{parameter('positive')} must be one of the classes of the target, {labels}. "
             f"Got {positive!r}."
         )
     return labels.index(positive) == 0
