@@ -382,6 +382,12 @@ def test_texts_of_dates_and_amounts_come_with_the_line_that_reads_them(make, tex
     assert model.score(X, y) > 0.5
 
 
+def test_texts_that_are_not_valid_unicode_are_categories():
+    X = pd.DataFrame({"a": pd.Series(["\ud8005", "6"] * 10, dtype=object)})
+    model = RuleBoostingRegressor(1).fit(X, [0, 1] * 10)
+    assert model.ensemble_.used_features == ["a"]
+
+
 def test_dates_that_can_be_read_in_two_ways_come_with_both_lines():
     days = [f"{1 + n % 12:02}/{1 + n // 12:02}/2020" for n in range(60)]
     with pytest.warns(ColumnWarning, match="holds dates as texts") as caught:

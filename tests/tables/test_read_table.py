@@ -1,6 +1,7 @@
 """Tables of files with types, as the command line reads them too."""
 
 import gzip
+import warnings
 from datetime import date
 from decimal import Decimal
 
@@ -101,6 +102,27 @@ def test_doubts_are_warnings(written):
     assert read_table(path, missing=["??", "NA"])["a"].to_list() == [1, 2, None, None]
     with pytest.warns(ColumnWarning, match=r"Column 'a' has 1 of 4 cells that are not numbers"):
         assert read_table(path, numeric=["a"])["a"].to_list() == [1, 2, None, None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "odd"),
+    [
+        (["5k", "6k", "7"], [None, None, 7], r"are not numbers \('5k' and '6k'\)"),
+        (["5 kg", "7", "6 kg"], [5, None, 6], r"are not numbers in kg \('7'\)"),
+        (["$5", "€6", "7"], [5, None, 7], r"are not numbers in \$ \('€6'\)"),
+        (["5%", "0.06", "(7 %)"], [5, None, -7], r"are not numbers in % \('0.06'\)"),
+        (["5%", "0.06", "0.07"], [None, 0.06, 0.07], r"are not numbers \('5%'\)"),
+    ],
+)
+def test_cells_in_other_units_are_not_numbers(cells, numbers, odd):
+    frame = pl.DataFrame({"count": cells})
+    with pytest.warns(ColumnWarning, match=odd):
+        assert read_table(frame, numeric=["count"])["count"].to_list() == numbers
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert read_table(frame)["count"].to_list() == cells
+    assert all("is read as text because of" in str(each.message) for each in caught)
+    assert len(caught) == ("5k" not in cells)
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])

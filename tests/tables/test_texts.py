@@ -117,6 +117,9 @@ def test_decimal_sign(column, separator, known, sign):
         (["03/04/2024"], ["%d/%m/%Y", "%m/%d/%Y"], 20240403),
         (["05/05/2024"], ["%d/%m/%Y"], 20240505),
         (["1.2.3"], [], None),
+        (["1.2.10", "2.0.11"], [], None),
+        (["1.2.10", "12.2.11"], ["%d.%m.%y"], 20100201),
+        (["2024-03-15 12:30", "2024-03-16 27:75"], [], None),
         (["2024-13-45"], [], None),
         (["2024-03-15", "soon"], [], None),
         (["20240315"], [], None),
@@ -148,3 +151,46 @@ def test_times_of_dates(text, moment):
         datetime(2024, 3, 16, 10),
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2024-03-15 25:01", "2024-03-15 10:61", "2024-03-15 10:00:99", "2024-03-15 24:00"),
+        *("2024-03-15 14:00 am", "2024-03-15 13:00:00.5 PM", "2024-03-15 10:00 +25:00"),
+        *("9999-12-31 23:59 -05:00", "12024-03-15", "12024-03-15 10:00"),
+    ],
+)
+def test_times_that_do_not_exist_are_missing(text):
+    values = pl.Series("a", [text, "2024-03-16 10:00"])
+    assert dates.dates(values, "%Y-%m-%d").to_list() == [None, datetime(2024, 3, 16, 10)]
+
+
+def test_years_of_other_formats_are_those_of_python():
+    values = pl.Series("a", ["23:59 31.12.9999 -0500", "12:30 01.03.2024 +0200"])
+    found = dates.dates(values, "%H:%M %d.%m.%Y %z")
+    assert found.to_list() == [None, datetime(2024, 3, 1, 10, 30)]
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [
+        (["5 kg", "6", None], "kg"),
+        (["5 kg", "6", "7"], None),
+        (["5 g", "6 kg", "7 g"], " g"),
+        (["12 °C", "-3 °C"], "°C"),
+        (["12 km/h", "(3 km/h)"], "km/h"),
+        (["5", "-$6", "€7", "$8"], "$"),
+        (["7 €", "8"], "€"),
+        (["EUR 7"], "EUR"),
+        (["5%", "6 %", "0.07"], "%"),
+        (["5%", "0.06", "0.07"], ""),
+        *(([f"5{unit}", f"6{unit}"], None) for unit in ("k", "K", " K", "M", "A", "a", "Q", "s")),
+        *(([f"5{unit}", f"6{unit}"], None) for unit in (" bn", "Mio", "th", "st", " am", " PM")),
+        (["x", "5"], None),
+        ([None], None),
+    ],
+)
+def test_units(column, unit):
+    # The name is one that polars gives to counts.
+    assert text_format.likely_unit(pl.Series("count", column, dtype=pl.String)) == unit

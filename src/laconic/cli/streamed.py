@@ -146,10 +146,10 @@ class PartReader:
 
     def warn(self) -> None:
         """Warn about cells of other types."""
-        table_file.warn(
-            f"column {name!r} {unread_words(texts, self._types[name], self._n_rows)}."
-            for name, texts in self.unread.items()
-        )
+        units = self.reader.reading.units
+        for name, texts in self.unread.items():
+            words = unread_words(texts, self._types[name], self._n_rows, units.get(name))
+            table_file.warn([f"column {name!r} {words}."])
 
 
 def open_for_model(

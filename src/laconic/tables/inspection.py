@@ -232,7 +232,10 @@ def _inspect_unread(table: Table) -> Iterator[Finding]:
 def _unread_texts(column: CategoricalColumn) -> Iterator[Finding]:
     import polars as pl
 
-    texts = pl.Series(column.name, column.categories, dtype=pl.String)
+    try:
+        texts = pl.Series(column.name, column.categories, dtype=pl.String)
+    except UnicodeEncodeError:  # halves of characters, which no date or number has
+        return
     formats = date_formats(texts)
     ways = [f", dates={ {column.name: each}!r}" for each in formats] if len(formats) > 1 else [""]
     reader = ColumnReader(reading=Reading(), has_types=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import MAXYEAR, date, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,11 @@ DATE_FORMAT = r"(?:[^%]|%[a-zA-Z%])*%[YyFD](?:[^%]|%[a-zA-Z%])*"
 """Pattern of a format: it has a year."""
 
 _TIME = (
-    r"(?:,?[ \t]+|T)(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2}(?:[.,]\d+)?))?\s*"
-    r"(?:(?<half>[AaPp])\.?[Mm]\.?|Z|UTC|GMT"
-    r"|(?<sign>[+-])(?<zone_hour>\d{2}):?(?<zone_minute>\d{2}))?$"
+    r"(?:,?[ \t]+|T)(?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)"
+    r"(?::(?<second>[0-5]\d(?:[.,]\d+)?))?\s*(?:(?<half>[AaPp])\.?[Mm]\.?|Z|UTC|GMT"
+    r"|(?<sign>[+-])(?<zone_hour>[01]\d|2[0-3]):?(?<zone_minute>[0-5]\d))?$"
 )
+_NO_TIME = r"(?:1[3-9]|2\d):[\d:.,]+\s*[AaPp]\.?[Mm]\.?$"
 _TIME_DIRECTIVES = re.compile(r"(?:,?\s+|T)%[HITR](?!.*%[YymdBbFD]).*$", re.DOTALL)
 _WEEKDAY = r"(?i)^(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)(?:day)?|sat)\b[.,]*\s*"
 
@@ -45,6 +46,8 @@ _WORDS_LIKE_DATE = (
     r"^(?:\d{1,2} \p{L}{3,9} (?:\d{2}|\d{4})|\p{L}{3,9} \d{1,2} \d{4}|\d{4} \p{L}{3,9} \d{1,2}"
     r"|\p{L}{3,9} \d{4})$"
 )
+# Dates have days of two digits, unless they are few.
+_VERSION = r"^\d\.\d\.\d{2}$"
 _COMPACT = r"^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$"
 _MIN_YEAR = 1000
 # Texts that show which formats are possible at all.
@@ -73,7 +76,7 @@ def likely_formats(texts: pl.Series) -> list[str]:
 
     More than one means doubt, as for `date_formats`.
     """
-    counts = _without_times(texts.drop_nulls()).value_counts(sort=True)
+    counts = _without_times(texts.drop_nulls()).alias("day").value_counts(sort=True)
     days, amounts = counts.get_columns()
     found: dict[tuple[Any, ...], tuple[int, str]] = {}
     for written in (*DATE_FORMATS, *_FURTHER_FORMATS):
@@ -110,7 +113,7 @@ def dates(texts: pl.Series, written: str) -> pl.Series:
     seconds = (hour * 60 + minute - offset) * 60 + second.fill_null(0.0)
     microseconds = (seconds * 1_000_000).round().cast(pl.Int64).fill_null(0)
     spans = found.select(pl.duration(microseconds=microseconds)).to_series()
-    return (days.cast(pl.Datetime("us")) + spans).alias(texts.name)
+    return _with_known_years(days.cast(pl.Datetime("us")) + spans).alias(texts.name)
 
 
 def first_dates(texts: pl.Series, formats: Iterable[str]) -> pl.Series:
@@ -147,12 +150,13 @@ def is_date_format(written: str) -> bool:
 def _look_like_dates(days: pl.Series) -> bool:
     is_date = days.str.contains(_DIGITS_LIKE_DATE)
     if is_date.all():
-        return True
+        return not days.str.contains(_VERSION).all()
     return bool(_with_blanks(days.filter(~is_date)).str.contains(_WORDS_LIKE_DATE).all())
 
 
 def _without_times(texts: pl.Series) -> pl.Series:
-    return texts.str.strip_chars().str.replace(_TIME, "")
+    texts = texts.str.strip_chars()
+    return texts.set(texts.str.contains(_NO_TIME), None).str.replace(_TIME, "")
 
 
 def _with_blanks(days: pl.Series) -> pl.Series:
@@ -175,8 +179,6 @@ def _day_format(written: str) -> str | None:
 
 
 def _days(texts: pl.Series, written: str) -> pl.Series:
-    import polars as pl
-
     written = _day_format(written) or written
     if "%B" in written:
         texts = _with_blanks(texts)
@@ -184,10 +186,15 @@ def _days(texts: pl.Series, written: str) -> pl.Series:
         texts = texts.set(~texts.str.contains(_COMPACT), None)
     if "%d" not in written:
         texts, written = texts + " 1", f"{written} %d"
-    days = texts.str.to_date(written, strict=False)
-    # Where a year of four digits is expected, one of two digits is not a year.
-    is_year = days.dt.year() >= _MIN_YEAR
-    return days.to_frame().select(pl.when(is_year).then(pl.first())).to_series()
+    return _with_known_years(texts.str.to_date(written, strict=False))
+
+
+def _with_known_years(values: pl.Series) -> pl.Series:
+    """Return dates, null in place of those that Python does not know, or of two-digit years."""
+    import polars as pl
+
+    is_known = values.dt.year().is_between(_MIN_YEAR, MAXYEAR)
+    return values.to_frame().select(pl.when(is_known).then(pl.first())).to_series()
 
 
 def _moments(texts: pl.Series, written: str) -> pl.Series:
@@ -197,4 +204,5 @@ def _moments(texts: pl.Series, written: str) -> pl.Series:
     found = texts.str.strip_chars().str.to_datetime(
         written.replace(".%f", "%.f"), strict=False, time_unit="us", exact=True
     )
-    return found.dt.replace_time_zone(None) if isinstance(found.dtype, pl.Datetime) else found
+    is_moment = isinstance(found.dtype, pl.Datetime)
+    return _with_known_years(found.dt.replace_time_zone(None) if is_moment else found)

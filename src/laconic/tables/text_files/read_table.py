@@ -100,8 +100,8 @@ def add_types(
     units = {
         values.name: unit
         for values in texts
-        for unit, is_everywhere in [text_format.likely_unit(values)]
-        if unit is not None and is_everywhere and values.name not in keep
+        for unit in [text_format.likely_unit(values)]
+        if unit is not None and values.name not in keep
     }
     reading = replace(
         asked,
@@ -163,7 +163,7 @@ def asked_reading(
         name: unit
         for name in numeric
         if name in cells.columns and cells[name].dtype == pl.String
-        for unit, _ in [text_format.likely_unit(plain.known(cells[name]))]
+        for unit in [text_format.likely_unit(plain.known(cells[name]))]
         if unit is not None
     }
     types: dict[str, text_format.CellType] = dict.fromkeys(numeric, "number")
@@ -190,7 +190,11 @@ def _only_format(texts: pl.Series) -> str:
 def with_types(reading: Reading, frame: pl.DataFrame) -> Reading:
     """Add the types of columns, for new files; columns of dates with a format have theirs."""
     found = {each.name: _cell_type(each) for each in frame if each.name not in reading.dates}
-    return replace(reading, types={name: each for name, each in found.items() if each is not None})
+    return replace(
+        reading,
+        types={name: each for name, each in found.items() if each is not None},
+        units={name: unit for name, unit in reading.units.items() if found.get(name) == "number"},
+    )
 
 
 def _cell_type(values: pl.Series) -> text_format.CellType | None:
@@ -236,13 +240,17 @@ def describe_unread(
     """Describe cells that are missing values because they are of another type, by column."""
     found = reader.unread_cells(cells, typed)
     return {
-        name: unread_words(texts, typed[name].dtype, cells.height) for name, texts in found.items()
+        name: unread_words(texts, typed[name].dtype, cells.height, reader.reading.units.get(name))
+        for name, texts in found.items()
     }
 
 
-def unread_words(texts: Counter[str], dtype: pl.DataType, n_rows: int) -> str:
+def unread_words(
+    texts: Counter[str], dtype: pl.DataType, n_rows: int, unit: str | None = None
+) -> str:
     """Describe such cells of a column, in words that follow its name."""
     wanted = "numbers" if dtype.is_numeric() else "dates" if dtype.is_temporal() else "booleans"
+    wanted += f" in {unit.strip()}" if unit else ""
     common = [text for text, _ in texts.most_common()]
     return (
         f"has {texts.total():,} of {n_rows:,} cells that are not {wanted} "

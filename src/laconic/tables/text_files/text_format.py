@@ -26,8 +26,11 @@ MISSING_TEXTS = (
     *("null", "NULL", "None", "?"),
 )
 _CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
-# Of a number: 12 kg, 12 km/h, 12 °C.
-_UNIT = r"\d\s?([\p{L}°%][\p{L}°²³/·%]{0,9})$"
+# Of a number: 12 kg, 12 km/h, 12 °C, but not 12k or 12a; only these letters, after a blank: 12 g.
+_UNIT = r"\d\s?([$€£¥₹%°]|[\p{L}°][\p{L}°²³/·%]{1,9}| [ghlms])$"
+_CURRENCY_BEFORE = rf"^[+-]*\s?({_CURRENCY})"
+# Times of day, ordinal numbers, and thousands to billions.
+_NO_UNITS = ("am", "pm", "st", "nd", "rd", "th", "tsd", "mn", "mio", "mln", "bn", "mrd")
 _UNIT_AT_END = r"(\d)\s?\p{L}[\p{L}²³/]{0,9}$"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 # Zip codes and the like: as numbers they would lose their zeros.
@@ -47,7 +50,7 @@ class Reading:
     types: Mapping[str, CellType] = field(default_factory=dict)
     """The types of columns; cells of another type are missing values."""
     units: Mapping[str, str] = field(default_factory=dict)
-    """The columns of numbers that are followed by a unit, such as kg."""
+    """The columns of numbers with a unit, such as kg, % or $; "" if percentages are not meant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,10 +141,8 @@ class ColumnReader:
         return dates.first_dates(trimmed, [ISO_FORMAT, *likely]) if len(likely) == 1 else found
 
     def _numbers(self, trimmed: pl.Series) -> pl.Series:
-        unit = self.reading.units.get(trimmed.name)
-        if unit is not None:
-            trimmed = trimmed.str.strip_suffix(unit).str.strip_chars()
-        return numbers(trimmed, self.reading.decimal)
+        bare = _without_unit(trimmed, self.reading.units.get(trimmed.name))
+        return numbers(bare, self.reading.decimal)
 
     def _is_number(self, trimmed: pl.Series) -> bool:
         """Return whether texts that can be numbers become numbers."""
@@ -175,7 +176,8 @@ class ColumnReader:
             return Counter(), []
         distinct = values.drop_nulls().unique()
         trimmed = distinct.str.strip_chars().alias(values.name)
-        parsed, formats = numbers(_without_unit(trimmed), self.reading.decimal), []
+        bare, formats = _without_unit(trimmed, likely_unit(trimmed)), []
+        parsed = numbers(bare, self.reading.decimal)
         if has_codes(trimmed) or 2 * parsed.count() < len(distinct):
             formats = dates.likely_formats(trimmed)
             if not formats:
@@ -196,22 +198,31 @@ def _trimmed(values: pl.Series) -> pl.Series | None:
     return values.str.strip_chars()
 
 
-def likely_unit(texts: pl.Series) -> tuple[str | None, bool]:
-    """Find the unit of most numbers, such as kg, and whether all texts end with it."""
-    known = texts.drop_nulls().str.strip_chars()
-    units = known.str.extract(_UNIT).drop_nulls().value_counts(sort=True)
+def likely_unit(texts: pl.Series) -> str | None:
+    """Find the unit of most numbers, such as kg, or any currency; "" if a few are percentages."""
+    known = texts.drop_nulls()
+    marked = _with_minus(known.filter(known.str.contains(r"[\p{L}$€£¥₹%°]")).str.strip_chars())
+    units = marked.str.extract(_CURRENCY_BEFORE).fill_null(marked.str.extract(_UNIT)).drop_nulls()
     if units.is_empty():
-        return None, False
-    unit, n_cells = units.row(0)
-    is_time = unit.lower() in ("am", "pm")
-    if is_time or 2 * n_cells < len(known) or re.fullmatch(f"{_CURRENCY}|%", unit):
-        return None, False
-    return unit, n_cells == len(known)
+        return None
+    unit, n_cells = Counter[str](units.to_list()).most_common(1)[0]
+    if re.fullmatch(_CURRENCY, unit):
+        return unit
+    if 2 * n_cells < len(known):
+        return "" if unit == "%" else None
+    return None if unit.lower() in _NO_UNITS else unit
 
 
-def _without_unit(trimmed: pl.Series) -> pl.Series:
-    unit, _ = likely_unit(trimmed)
-    return trimmed if unit is None else trimmed.str.strip_suffix(unit).str.strip_chars()
+def _without_unit(trimmed: pl.Series, unit: str | None) -> pl.Series:
+    """Return texts without their unit; null if it is another one, or absent and no currency."""
+    if unit is None:
+        return trimmed
+    bare = _with_minus(trimmed)
+    if re.fullmatch(_CURRENCY, unit):
+        bare = bare.str.replace(unit, "", literal=True)
+    else:
+        bare = bare.set(~bare.str.ends_with(unit), None).str.strip_suffix(unit)
+    return bare.set(bare.str.contains(f"{_CURRENCY}|%"), None).str.strip_chars()
 
 
 def _truths(trimmed: pl.Series) -> pl.Series:
