@@ -73,6 +73,31 @@ def test_other_commands_take_databases(run, databases, places, tmp_path):
     assert (code, page.exists()) == (0, True)
 
 
+@pytest.mark.parametrize("n_before", [0, 50_000])
+def test_numbers_beside_texts_are_read_as_in_text_files(run, tmp_path, n_before):
+    """SQLite stores both in one column, here in one part or in several."""
+    place = tmp_path / "shop.db"
+    rows = range(n_before + 60)
+    values = [(*3 * (float(n % 7),), str(n % 7), n * 37 % 101 / 2) for n in rows]
+    values[-2:] = [("?", "2.5", "odd", "1", 1.0), ("2", "7", 3.0, "2", 2.0)]
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("CREATE TABLE t (a, b, c, text, y)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", values)
+        connection.commit()
+    fit = ["fit", place, "--target", "y", "--n-terms", 1, "--no-validation", "--search", "greedy"]
+    fit += ["--keep", "a", "b", "text", "--output", tmp_path / "model.json"]
+    code, _, err = run(*fit)
+    assert code == 0
+    assert err.splitlines() == [
+        f"warning: column 'c' is read as text because of 'odd' (1 of {len(values):,} cells). Read "
+        "these cells as missing values with --numeric c."
+    ]
+    known = load_model(tmp_path / "model.json").reading_.types
+    assert [known[name] for name in ("a", "b", "c", "text")] == ["number"] * 2 + ["text"] * 2
+    assert "are read as missing" in run(*fit, "--numeric", "c")[2]
+    assert run(*fit, "--drop", "c")[2] == ""
+
+
 def test_test_rows_may_be_in_a_file(run, databases, places):
     code, out, _ = run("fit", *places[0], *FIT, "--test", databases / "people.parquet")
     assert code == 0

@@ -163,18 +163,23 @@ def test_columns_of_numbers_stay_as_they_are(dtype):
     assert read_table(frame, numeric=["a"])["a"].dtype == dtype
 
 
-def test_numbers_with_gaps_are_dates_if_asked_for():
+def test_numbers_with_gaps_are_dates_if_asked_for(tmp_path):
     frame = pd.DataFrame({"d": [20240315, None, 20240401]})
     for dates in (["d"], {"d": "%Y%m%d"}):
         found = read_table(frame, dates=dates)["d"]
         assert found.dt.strftime("%d.%m.%Y").fillna("").tolist() == ["15.03.2024", "", "01.04.2024"]
+        frame.to_parquet(tmp_path / "table.parquet")
+        stored = read_table(tmp_path / "table.parquet", dates=dates)["d"]
+        assert stored.to_list() == [date(2024, 3, 15), None, date(2024, 4, 1)]
+    with pytest.raises(ValueError, match=r"dates in the format %Y-%m\. Got only cells such as '20"):
+        read_table(tmp_path / "table.parquet", dates={"d": "%Y-%m"})
 
 
 def test_columns_without_a_cell_of_their_type_are_refused():
     frame = pd.DataFrame({"a": ["15.03.2024", None]})
     with pytest.raises(ValueError, match=r"'a' must hold dates in the format %d/%m/%Y\. Got only"):
         read_table(frame, dates={"a": "%d/%m/%Y"})
-    with pytest.raises(ValueError, match=r"'a' must hold numbers\. Got only texts such as '15"):
+    with pytest.raises(ValueError, match=r"'a' must hold numbers\. Got only cells such as '15"):
         read_table(frame, numeric=["a"])
     with pytest.raises(ValueError, match=r"'a' must hold dates in a known format\. Got no text"):
         read_table(frame[:0], dates=["a"])

@@ -57,19 +57,6 @@ def test_money_is_read_back(amounts):
 
 
 @pytest.mark.parametrize(
-    ("column", "has_one"),
-    [
-        (["$5", "6", "$7"], True),
-        (["5%", "6 %"], True),
-        (["$5", "6 €"], False),
-        (["$5", "6%"], False),
-    ],
-)
-def test_one_unit_in_a_column(column, has_one):
-    assert text_format.has_one_unit(pl.Series(column), ".") is has_one
-
-
-@pytest.mark.parametrize(
     ("column", "separator", "known", "sign"),
     [
         (["3.5", "4"], ";", None, "."),

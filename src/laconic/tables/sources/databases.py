@@ -40,6 +40,7 @@ class Database(ABC):
     def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
         self.opened = opened
         self.arrow = import_extra("pyarrow", "databases", "Reading from a database")
+        self.mixed: set[str] = set()
 
     @abstractmethod
     def batches(self, query: str, n_rows: int) -> Generator[Any]:
@@ -73,6 +74,8 @@ class Database(ABC):
             values = [None if value is None else float(value) for value in values]
         if any(isinstance(value, str) for value in values):
             # SQLite allows numbers beside texts.
+            if any(isinstance(value, int | float) for value in values):
+                self.mixed.add(name)
             values = [str(value) if isinstance(value, int | float) else value for value in values]
         try:
             return self.arrow.array(values)
@@ -222,7 +225,7 @@ class DatabaseSource(TableSource):
         self, database: Database, query: Any = None, rows_per_part: int = ROWS_PER_PART
     ) -> None:
         self.database, self.rows_per_part = database, rows_per_part
-        self.query = database.as_query(query)
+        self.query, self.mixed = database.as_query(query), database.mixed
         no_rows = f"SELECT * FROM (\n{self.query}\n) here WHERE 1 = 0"
         self.column_names = tuple(self._first(no_rows).column_names)
 

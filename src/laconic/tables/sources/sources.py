@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ class TableSource(ABC):
     column_names: tuple[str, ...]
     """Names of all columns."""
     rows_per_part: int = ROWS_PER_PART
+    mixed: Collection[str] = ()
+    """Columns of a database that hold numbers beside texts, as far as rows have been read."""
     on_progress: Callable[[Any], Any] | None = None
     """Called with a `ReadProgress` after every part that a fit has read."""
 

@@ -66,6 +66,8 @@ class FileCells:
     """The separator in words, if it was detected and is not the usual one of its kind of file."""
     doubts: list[str] = field(default_factory=list)
     """What may be wrong with the file, in words that follow its name."""
+    mixed: frozenset[str] = frozenset()
+    """Columns of a database that hold numbers beside texts."""
 
     @property
     def has_types(self) -> bool:
@@ -103,12 +105,14 @@ def read_database(table: Path | str, query: str | None = None) -> FileCells:
     source = scan(table, query=query)
     parts = [pl.DataFrame(part) for part in source.parts(source.column_names)]
     # Columns of SQLite may hold values of any type.
-    texts = {name for part in parts for name, kind in part.schema.items() if kind == pl.String}
+    cells = [(name, kind) for part in parts for name, kind in part.schema.items()]
+    texts = {name for name, kind in cells if kind == pl.String}
+    mixed = {name for name, kind in cells if kind.is_numeric()} & texts | {*source.mixed}
     alike = (part.cast(dict.fromkeys(texts, pl.String)) for part in parts)
     whole = pl.concat(alike, how="vertical_relaxed")
     if whole.height == 0:
         raise TableFileError("The table must have at least one row. Got none.")
-    return FileCells(whole, "database")
+    return FileCells(whole, "database", mixed=frozenset(mixed))
 
 
 def shown_path(path: Path | str | None) -> str:

@@ -38,7 +38,8 @@ def frame_cells(X: Any, numeric: Collection[str] = (), dates: Collection[str] = 
         is_asked = name in dates or (name in numeric and not series.dtype.is_numeric())
         if is_asked or series.dtype == nw.String:
             cells = [cell if is_present(cell) else None for cell in series.to_list()]
-            if series.dtype.is_temporal() or not _are_texts(cells, is_asked=is_asked):
+            are_texts = all(cell is None or isinstance(cell, str) for cell in cells)
+            if series.dtype.is_temporal() or not (is_asked or are_texts):
                 continue
             texts = [None if cell is None else _text(cell) for cell in cells]
             found[name] = pl.Series(name, texts, dtype=pl.String)
@@ -53,11 +54,6 @@ def _text(cell: Any) -> str:
         return str(int(cell))
     sign, digits, exponent = Decimal(repr(float(cell))).as_tuple()
     return f"{'-' * sign}{''.join(map(str, digits))}e{exponent}"
-
-
-def _are_texts(cells: list[Any], *, is_asked: bool) -> bool:
-    kinds = {type(cell) for cell in cells if cell is not None}
-    return is_asked or all(issubclass(kind, str) for kind in kinds)
 
 
 def with_cells(X: Any, cells: pl.DataFrame, typed: pl.DataFrame) -> Any:

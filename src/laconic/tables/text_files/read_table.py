@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -97,12 +97,7 @@ def add_types(
         if values.name not in (*roles, *numeric, *dates)
     }
     found = {name: each for name, each in formats.items() if each and name not in keep}
-    units = {
-        values.name: unit
-        for values in texts
-        for unit in [text_format.likely_unit(values)]
-        if unit is not None and values.name not in keep
-    }
+    units = _units(each for each in texts if each.name not in keep)
     reading = replace(
         asked,
         decimal=decimal or decimal_sign(cells),
@@ -110,11 +105,12 @@ def add_types(
         units=units | {**asked.units},
     )
     reader = text_format.ColumnReader(
-        reading=reading, has_types=cells.has_types, plain_columns=keep
+        reading=reading, has_types=cells.has_types, mixed=cells.mixed, plain_columns=keep
     )
     frame = reader.read(given)
     for name in (*numeric, *asked.dates):
-        _require_cells(plain.known(given[name]), frame[name], asked.dates.get(name))
+        wanted = f"dates in the format {asked.dates[name]}" if name in asked.dates else "numbers"
+        _require_cells(plain.known(given[name]), frame[name], wanted)
     # Dates to keep become categories, which are never taken for dates.
     kept = [pl.col(name).cast(pl.Categorical) for name in keep if formats.get(name)]
     return TypedTable(
@@ -123,25 +119,22 @@ def add_types(
         _conversions(reader, given, frame),
         {name: each for name, each in found.items() if len(each) > 1},
         describe_unread(reader, given, frame),
-        {} if cells.has_types else _odd_columns(frame, reader),
+        _odd_columns(frame[[*{*columns} & cells.mixed]] if cells.has_types else frame, reader),
         [each.name for each in texts if _is_compact(each, frame)],
     )
 
 
-def _require_cells(given: pl.Series, read: pl.Series, written: str | None) -> None:
+def _units(columns: Iterable[pl.Series]) -> dict[str, str]:
+    found = {values.name: text_format.likely_unit(values) for values in columns}
+    return {name: unit for name, unit in found.items() if unit is not None}
+
+
+def _require_cells(given: pl.Series, read: pl.Series, wanted: str) -> None:
     """Refuse a column without any cell of the type that is asked for."""
     if given.count() and not read.count():
-        wanted, way = (
-            ("numbers", "Read it as text.")
-            if written is None
-            else (
-                f"dates in the format {written}",
-                "Name the format of its dates, or read it as text.",
-            )
-        )
         raise ValueError(
-            f"Column {given.name!r} must hold {wanted}. Got only texts such as "
-            f"{str(given.drop_nulls()[0])!r}. {way}"
+            f"Column {given.name!r} must hold {wanted}. Got only cells such as "
+            f"{str(given.drop_nulls()[0])!r}. Read it as text, or as dates in their format."
         )
 
 
@@ -157,15 +150,10 @@ def asked_reading(
     formats = {}
     for name, written in dates.items():
         if name in cells.columns and not cells[name].dtype.is_temporal():
-            texts = plain.known(cells[name].cast(pl.String)).str.strip_chars()
+            texts = plain.known(text_format.day_texts(cells[name])).str.strip_chars()
             formats[name] = written or _only_format(texts)
-    units = {
-        name: unit
-        for name in numeric
-        if name in cells.columns and cells[name].dtype == pl.String
-        for unit in [text_format.likely_unit(plain.known(cells[name]))]
-        if unit is not None
-    }
+    asked = [each for each in cells.select(pl.col(pl.String)) if each.name in numeric]
+    units = _units(map(plain.known, asked))
     types: dict[str, text_format.CellType] = dict.fromkeys(numeric, "number")
     return replace(plain.reading, dates=formats, types=types, units=units)
 

@@ -64,6 +64,8 @@ class ColumnReader:
     reading: Reading
     has_types: bool = False
     """Whether plain numbers in texts stay text; amounts such as $5 become numbers in any case."""
+    mixed: Collection[str] = ()
+    """Columns in which they do not, because they also hold numbers."""
     plain_columns: Collection[str] = ()
     """Columns in which amounts such as $5 stay text."""
     is_part: bool = False
@@ -108,8 +110,11 @@ class ColumnReader:
         if parsed.null_count() == values.null_count():
             return parsed if self._is_number(trimmed) else values
         truths = _truths(trimmed)
-        are_truths = truths.null_count() == values.null_count() and not self.has_types
+        are_truths = truths.null_count() == values.null_count() and not self._has_type(values.name)
         return truths if are_truths else values
+
+    def _has_type(self, name: str) -> bool:
+        return self.has_types and name not in self.mixed
 
     def _type(self, name: str) -> CellType | None:
         return "date" if name in self.reading.dates else self.reading.types.get(name)
@@ -118,8 +123,8 @@ class ColumnReader:
         """Convert all cells to a type, and those that are not of that type to missing values."""
         import polars as pl
 
-        if known == "date" and values.dtype.is_integer():
-            values = values.cast(pl.String)
+        if known == "date" and values.dtype.is_numeric():
+            values = day_texts(values)
         if known == "text" or values.dtype != pl.String:
             return values
         trimmed = values.str.strip_chars()
@@ -147,9 +152,8 @@ class ColumnReader:
     def _is_number(self, trimmed: pl.Series) -> bool:
         """Return whether texts that can be numbers become numbers."""
         if _are_plain(trimmed, self.reading.decimal):
-            return not self.has_types
-        is_asked_for = trimmed.name not in self.plain_columns
-        return is_asked_for and has_one_unit(trimmed, self.reading.decimal)
+            return not self._has_type(trimmed.name)
+        return trimmed.name not in self.plain_columns
 
     def formatted_numbers(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, str]:
         """Find columns of numbers such as $5, 7% or 1,234: for each, an example and its number."""
@@ -196,6 +200,14 @@ def _trimmed(values: pl.Series) -> pl.Series | None:
     if values.dtype != pl.String or values.null_count() == len(values):
         return None
     return values.str.strip_chars()
+
+
+def day_texts(values: pl.Series) -> pl.Series:
+    """Write numbers such as 20240315, which have fractions beside gaps, as texts."""
+    import polars as pl
+
+    whole = values.cast(pl.Int64, strict=False) if values.dtype.is_float() else values
+    return whole.cast(pl.String)
 
 
 def likely_unit(texts: pl.Series) -> str | None:
@@ -300,14 +312,6 @@ def _are_plain(texts: pl.Series, decimal: str) -> bool:
 def _plain_pattern(decimal: str) -> str:
     mark = "[.]" if decimal == "." else "[,]"
     return rf"^[+-]?(?:\d+{mark}?\d*|{mark}\d+){_EXPONENT}$"
-
-
-def has_one_unit(texts: pl.Series, decimal: str) -> bool:
-    """Return whether all numbers have the same currency sign, a percent sign, or none."""
-    pattern = _number_pattern(decimal)
-    texts = _with_minus(texts)
-    units = [texts.str.extract(pattern, group).drop_nulls().unique().to_list() for group in (2, 5)]
-    return len(set(units[0]) | set(units[1])) <= 1
 
 
 def decimal_sign(columns: Iterable[pl.Series], separator: str | None, known: str | None) -> str:
