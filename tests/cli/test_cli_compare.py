@@ -200,3 +200,9 @@ def test_scores_without_a_model_stand_beside(run, saved, table):
     share = people()["client"].eq("yes").mean()
     found = json.loads(out)["scores"]["metrics"]["accuracy"]["no_model"]
     assert found == pytest.approx(max(share, 1 - share))
+    path = table.with_name("clients.csv")
+    people().filter(pl.col("client") == "yes").write_csv(path)
+    c = saved("c", n_terms=1, fit_intercept=True)
+    _, out, _ = run("compare", c, b, path, "--target", "client", "--json")
+    found = json.loads(out)["scores"]["metrics"]["log_loss"]["no_model"]
+    assert found == pytest.approx(-np.log(share))

@@ -393,6 +393,30 @@ def test_a_model_worse_than_none(run, rare):
     assert "This is the effect of class weights" in out
 
 
+def test_rows_without_weight_are_not_scored(run, tmp_path):
+    path, other = tmp_path / "table.csv", tmp_path / "test.csv"
+    frame = pl.DataFrame({"x": range(40), "y": [*"ab"] * 20, "w": 1.0})
+    frame.write_csv(path)
+    frame.with_columns(w=0.0).write_csv(other)
+    call = ["fit", path, "--target", "y", "--weight", "w", "--n-terms", 1, "--test", other]
+    code, _, err = run(*call)
+    assert code == 1
+    assert "error: Scores need rows with a target and a positive weight. Got none." in err
+
+
+def test_classes_of_numbers_are_written_in_any_way(run, tmp_path):
+    path, model = tmp_path / "table.csv", tmp_path / "model.json"
+    pl.DataFrame({"x": range(40), "y": [0.0, 1.0] * 20}).write_csv(path)
+    call = ["fit", path, "--target", "y", "--n-terms", 1, "--no-validation"]
+    for zero in ("0", "0.0"):
+        options = ["--positive", zero, "--class-weight", f"{zero}=5", "-o", model]
+        assert run(*call, *options)[0] == 0
+        assert load_model(model).settings_.positive == 0.0
+        assert load_model(model).settings_.class_weight == {0.0: 5.0}
+    refused(run(*call, "--positive", "2"), "must name classes of the target, '0' and '1'. Got '2'.")
+    refused(run(*call, "--class-weight", "b=2"), "classes of the target, '0' and '1'. Got 'b'.")
+
+
 def test_a_class_that_is_never_predicted(run, rare):
     _, out, _ = run("fit", rare, "--target", "leaves", "--n-terms", 1)
     assert re.search(r"On held-out rows the model never predicts yes \(\d.*% of them\)\.", out)

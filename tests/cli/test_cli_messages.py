@@ -24,7 +24,7 @@ WRONG_FITS = {
     "--time-limit soon": "must be a number.",
     "--loss squared": "--loss must be 'auto' or 'logistic'",
     "--loss quadratic": "It must be 'auto', 'logistic',",
-    "--positive maybe": "--positive must be one of the classes, 'no' and 'yes'",
+    "--positive maybe": "--positive must name classes of the target, 'no' and 'yes'",
     "--drop zz": "It has 'n', 'x', 'c' and 'y'.",
     "--class-weight high": "such as yes=5",
     "--numeric c": "Column 'c' must hold numbers.",

@@ -80,7 +80,11 @@ def test_texts_speak_of_the_positive_class():
     [
         ("ja", ("no", "yes"), r"one of the classes of the target, \['no', 'yes'\]\. Got 'ja'"),
         ("1", (0, 1), r"one of the classes of the target, \[0, 1\]\. Got '1'"),
-        (["no"], ("no", "yes"), "must be a class: a str, a bool or a number or None"),
+        (
+            ["no"],
+            ("no", "yes"),
+            r"must be one of two classes \(a str, a bool or a number\) or None",
+        ),
     ],
 )
 def test_other_labels_are_refused(positive, labels, message):
@@ -216,7 +220,7 @@ class TestCommands:
 
     def test_refusals(self, run, table):
         result = run("fit", table, "--target", "y", "--drop", "bought", "--positive", "ja")
-        assert refused(result, "--positive must be one of the classes, 'no' and 'yes'. Got 'ja'")
+        assert refused(result, "--positive must name classes of the target, 'no' and 'yes'. Got 'ja'")
         result = run("fit", table, "--target", "age", "--positive", "no")
         assert refused(result, "--positive needs a target of classes")
         result = run("fit", table, "--target", "code", "--positive", "a")

@@ -19,14 +19,14 @@ def rule(value):
 @pytest.mark.parametrize(
     ("terms", "start"),
     [
-        ([rule(DAY)], "Term 1 depends on fixed dates: it does not change"),
+        ([rule(DAY)], "Term 1 depends on fixed dates: it is constant for later dates. Use"),
         (
             [rule(3), rule(DAY), Slope("day", DAY, date(2014, 1, 1), 1.0)],
-            "Terms 2 and 3 depend on fixed dates: they do not change",
+            "Terms 2 and 3 depend on fixed dates: they are constant for later dates",
         ),
     ],
 )
-def test_terms_on_fixed_dates_are_told(terms, start):
+def test_terms_on_fixed_dates(terms, start):
     """A rule about a date of the past is the same for all new rows, which nothing said."""
     assert note_on_dates(RuleEnsemble(terms)).startswith(start)
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import precision_score, recall_score
 
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
 from laconic.losses import SquaredLoss
 from laconic.models.scores import (
     ScoredRows,
@@ -17,6 +18,7 @@ from laconic.models.scores import (
     describe_unseen,
     merge_counts,
     remarks,
+    training_constant,
 )
 from laconic.models.tasks import TASKS
 from laconic.terms.record import ClassCounts, FewerTerms, FitRecord, RowScores
@@ -91,6 +93,40 @@ def test_parts_of_a_table_are_scored_like_the_whole(n_classes, n_parts):
     assert one.values == pytest.approx(other.values)
     assert one.constants == pytest.approx(other.constants)
     assert one.classes == other.classes
+
+
+@pytest.mark.parametrize("parts", [[], [(np.empty(0), np.empty(0), None)]])
+def test_no_rows_have_no_scores(parts):
+    task = TASKS["regression"](SquaredLoss())
+    with pytest.raises(ValueError, match=r"rows with a target and a positive weight\. Got none"):
+        ScoredRows.merged(task, parts)
+    with pytest.raises(ValueError, match="positive weight"):
+        ScoredRows(task, np.ones(2), np.ones(2), np.zeros(2), 2)
+
+
+def test_rows_without_weight_are_of_no_class():
+    X, y = rare_classes()
+    model = RuleBoostingClassifier(n_terms=1).fit(X, y)
+    values = scored(model, X, y, (y == "ill").astype(float)).by_metric()
+    assert "auc" not in values
+    task = TASKS["regression"](SquaredLoss())
+    numbers = np.array([1.0, 1.0, 2.0])
+    rows = ScoredRows(task, numbers, numbers, np.array([1.0, 2.0, 0.0]), 3)
+    assert "r2" not in rows.by_metric()
+
+
+@pytest.mark.parametrize("strategy", ["joint", "stagewise", "polished"])
+def test_the_constant_of_the_training_rows_is_known(strategy, tmp_path):
+    X, y = rare_classes()
+    model = RuleBoostingClassifier(n_terms=2, strategy=strategy, node_limit=None).fit(X, y)
+    odds = np.log(np.mean(y == model.classes_[1]) / np.mean(y == model.classes_[0]))
+    save_model(model, tmp_path / "model.json")
+    for each in (model, load_model(tmp_path / "model.json")):
+        assert_allclose(training_constant(each), [odds], rtol=1e-6)
+    others = {"class_weight": "balanced"}, {"fit_intercept": False}
+    for parameters in others:
+        other = clone(model).set_params(**parameters).fit(X, y)
+        assert training_constant(other) is None
 
 
 def test_constants_of_targets_that_are_far_from_ordinary():

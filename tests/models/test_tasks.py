@@ -223,7 +223,7 @@ def test_three_classes_in_a_file_are_ascending():
     assert Classification.from_dict(data, LogisticLoss()).labels == ["b", "a"]
 
 
-def test_a_class_for_each_row_is_told():
+def test_a_class_for_each_row():
     X = np.arange(60.0)[:, np.newaxis] % 7
-    with pytest.warns(UserWarning, match="60 classes in 60 rows, so most classes have a single"):
+    with pytest.warns(UserWarning, match="60 classes in 60 rows, fewer than two rows per class"):
         RuleBoostingClassifier(n_terms=1).fit(X, np.arange(60))

@@ -5,6 +5,7 @@ import pytest
 from reports import classifier, regressor
 from sklearn.metrics import mean_absolute_error, roc_auc_score
 
+from laconic import RuleBoostingClassifier
 from laconic.report.features import MAX_GROUPS, group_rows, summarize_coverage
 from laconic.report.scores import summarize_calibration, summarize_residuals
 from laconic.terms.record import FitRecord, RowScores
@@ -107,13 +108,23 @@ def test_no_more_groups_are_listed_than_a_page_takes():
     assert grouped["max_rows_left_out"] == 1
 
 
-def test_no_model_is_the_best_constant_for_the_rows():
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_no_model_is_the_best_constant_for_the_training_rows(class_weight):
     model, X, y = classifier()
+    model.set_params(class_weight=class_weight).fit(X, y)
     survived = y == "survived"
     rows = [*range(100), *np.flatnonzero(survived)]
-    metrics = model.report(X.iloc[rows], y.iloc[rows]).to_dict()["path"]["metrics"]
+    report = model.report(X.iloc[rows], y.iloc[rows])
+    metrics = report.to_dict()["path"]["metrics"]
     constants = {metric["name"]: metric["constant"] for metric in metrics}
-    share = np.mean(survived.iloc[rows])
+    share, known = np.mean(survived.iloc[rows]), np.mean(survived)
+    expected = -share * np.log(known) - (1 - share) * np.log(1 - known)
+    if class_weight is None:
+        assert constants["log_loss"] == pytest.approx(expected)
+        assert constants["accuracy"] == pytest.approx(1 - share)
+        assert "is the best constant prediction\n    for the training rows." in report.to_html()
+        return
+    assert "is the best constant prediction\n    for these rows." in report.to_html()
     assert constants["accuracy"] == pytest.approx(max(share, 1 - share))
     assert constants["auc"] == 0.5
     entropy = -share * np.log(share) - (1 - share) * np.log(1 - share)
@@ -124,6 +135,26 @@ def test_no_model_is_the_best_constant_for_the_rows():
     constants = {metric["name"]: metric["constant"] for metric in metrics}
     assert constants["r2"] == pytest.approx(0, abs=1e-12)
     assert constants["rmse"] == pytest.approx(np.std(y))
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_verdict_on_rows_of_one_class_is_fair(class_weight):
+    model, X, y = classifier()
+    model.set_params(class_weight=class_weight).fit(X, y)
+    rows = np.flatnonzero((model.predict(X) == "survived") & (y == "died"))[:9]
+    content = model.report(X.iloc[rows], y.iloc[rows]).to_dict()
+    assert not any("2.22" in remark for remark in content["verdict"]["remarks"])
+    empty = RuleBoostingClassifier("auto").fit(np.arange(40).reshape(-1, 1) % 2, [0, 0, 1, 1] * 10)
+    assert len(empty.ensemble_) == 0
+    content = empty.report([[0], [1]] * 4, [1] * 8).to_dict()
+    assert "worse than no model" not in " ".join(content["verdict"]["remarks"])
+
+
+def test_a_constant_target_has_no_share_that_is_explained():
+    model, X, y = regressor()
+    path = model.report(X[:9], np.full(9, y.mean())).to_dict()["path"]
+    assert "r2" not in [metric["name"] for metric in path["metrics"]]
+    assert path["headline"].startswith("Root mean squared error on the rows of this report: ")
 
 
 @pytest.mark.parametrize(

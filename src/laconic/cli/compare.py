@@ -239,7 +239,7 @@ class ScoreComparison:
     n_rows: int
     differences: dict[str, Difference]
     constants: dict[str, float]
-    """Scores without a model: of the best constant prediction for these rows."""
+    """Scores without a model: of the constant of the first one, or the best for these rows."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -321,12 +321,13 @@ def compare_scores(
     rows = [table.rows(model, target) for model in models]
     with table_file.short_warnings():
         a, b = (model.predictions_for(X).raw for model, (X, _) in zip(models, rows, strict=True))
-    from laconic.models.scores import ScoredRows
+    from laconic.models.scores import ScoredRows, training_constant
 
     task, y = models[0].task_, rows[0][1]
     old = ScoredRows(task, task.numbers(y, len(y)), a, None, len(y))
     differences = _differences(old, replace(old, raw=b))
-    constants = old.without_model(old.best_constant).by_metric()
+    constant = training_constant(models[0])
+    constants = old.without_model(old.best_constant if constant is None else constant).by_metric()
     return ScoreComparison(task, target, len(y), differences, constants)
 
 

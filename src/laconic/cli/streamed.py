@@ -204,12 +204,7 @@ def score_large(model: RuleBoosting, table: TableSource, source: Source) -> Scor
 
     kept: Kept = "classes" if model.task_.holds_classes else "values"
     roles = Roles(source.target, (), source.weight, kept, exposure=source.exposure)
-    scored = ScoredRows.merged(model.task_, predict_parts(model, table, roles))
-    if scored.n_rows == 0:
-        raise CommandError(
-            f"The table must have at least one row with a target, {source.target!r}. Got none."
-        )
-    return scored
+    return ScoredRows.merged(model.task_, predict_parts(model, table, roles))
 
 
 class LargeTable:

@@ -33,6 +33,7 @@ from laconic.tables.inspection import inspect_columns, inspect_target
 from laconic.tables.tables import as_table
 from laconic.tables.text_files.read_table import TypedTable, add_types, is_usable
 from laconic.tables.text_files.text_format import Reading
+from laconic.terms.formatting import exact_number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,18 +71,22 @@ class TrainingRows(NamedTuple):
     def with_labels(self, class_weight: Any, positive: str | None) -> dict[str, Any]:
         """Replace the texts of classes by the classes of the target."""
         classes = np.unique(self.target).tolist()
-        labels = {str(label): label for label in classes}
+        names = [exact_number(c) if isinstance(c, float) else str(c) for c in classes]
+        labels = {str(label): label for label in classes} | dict(zip(names, classes, strict=True))
         # Files write them as true and false.
-        labels |= {str(label).lower(): label for label in classes if label in (True, False)}
-        if positive is not None and positive not in labels:
-            raise CommandError(
-                f"--positive must be one of the classes, {listed_names(map(str, classes))}. Got "
-                f"{positive!r}."
-            )
-        if isinstance(class_weight, dict):
-            class_weight = {labels.get(text, text): each for text, each in class_weight.items()}
-        chosen = None if positive is None else labels[positive]
-        return {"class_weight": class_weight, "positive": chosen}
+        labels |= {str(label).lower(): label for label in classes if isinstance(label, bool)}
+        weights = class_weight if isinstance(class_weight, dict) else {}
+        given = {"--positive": [] if positive is None else [positive], "--class-weight": weights}
+        for option, texts in given.items():
+            if unknown := [text for text in texts if text not in labels]:
+                raise CommandError(
+                    f"{option} must name classes of the target, {listed_names(names)}. Got "
+                    f"{unknown[0]!r}."
+                )
+        return {
+            "class_weight": {labels[text]: each for text, each in weights.items()} or class_weight,
+            "positive": None if positive is None else labels[positive],
+        }
 
 
 @cyclopts.Parameter(name="*")

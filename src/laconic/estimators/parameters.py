@@ -158,7 +158,7 @@ CLASS_WEIGHTS = Kind(
     Words,
 )
 LABEL = Kind(
-    "a class: a str, a bool or a number",
+    "one of two classes (a str, a bool or a number)",
     lambda value: isinstance(value, str | bool | np.bool_ | int | float | np.number),
     str,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laconic._util.words import listed
+from laconic._util.words import listed, parameter
 from laconic.tables.times import kind_of
 from laconic.terms.rules import RuleEnsemble, Term
 from laconic.terms.slopes import Slope
@@ -24,12 +24,12 @@ def note_on_dates(ensemble: RuleEnsemble) -> str | None:
     numbers = [str(place) for place, term in enumerate(ensemble, 1) if _has_dates(term)]
     if not numbers:
         return None
-    subject, verb = f"Terms {listed(numbers)} depend", "they do"
+    subject, verb = f"Terms {listed(numbers)} depend", "they are"
     if len(numbers) == 1:
-        subject, verb = f"Term {numbers[0]} depends", "it does"
+        subject, verb = f"Term {numbers[0]} depends", "it is"
     return (
-        f"{subject} on fixed dates: {verb} not change any more for rows with later dates. For what "
-        "recurs, use parts of dates, such as months; for the future, leave out the date of a row."
+        f"{subject} on fixed dates: {verb} constant for later dates. Use parts of dates "
+        f"({parameter('date_parts')}) for what recurs, such as seasons, or leave out the date."
     )
 
 

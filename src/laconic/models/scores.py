@@ -38,6 +38,13 @@ class ScoredRows:
     weights: Floats | None
     n_rows: int
 
+    def __post_init__(self) -> None:
+        if self.n_rows == 0 or not (self.weights is None or self.weights.any()):
+            raise ValueError(
+                "Scores need rows with a target and a positive weight. Got none. Add such rows, or "
+                "leave out the weights."
+            )
+
     @classmethod
     def merged(
         cls, task: Task, parts: Iterable[tuple[Floats, Floats, Floats | None]]
@@ -47,7 +54,8 @@ class ScoredRows:
         Models of a few rules have a few different raw predictions, so that of classes hardly
         anything is kept, however many rows there are; of numbers, three doubles for each row.
         """
-        n_rows, n_merged, kept = 0, 0, []
+        n_rows, n_merged = 0, 0
+        kept = [np.empty((0, 2 + (len(task.outputs) or 1)))]
         for numbers, raw, weights in parts:
             n_rows += len(numbers)
             amounts = np.ones(len(numbers)) if weights is None else weights
@@ -114,6 +122,21 @@ def best_constant(task: Task, numbers: Floats, weights: Floats | None) -> Floats
         scale.loss(task.loss), scale.numbers(y), len(task.outputs) or 1, weights
     )
     return scale.inverse.numbers(constants)
+
+
+def training_constant(model: RuleModel) -> Floats | None:
+    """Return the raw predictions without terms that suit the training rows best, if known.
+
+    A model with class weights or without an intercept starts from others.
+    """
+    settings, ensemble = model.settings_, model.ensemble_
+    # Terms that someone has replaced have no stages of their own.
+    is_first = settings.strategy == "stagewise" or not ensemble.terms
+    if not (is_first or model.stages != ensemble.stages):
+        return None
+    if settings.class_weight is not None or not settings.fit_intercept:
+        return None
+    return np.array(model.stages[0].intercepts)
 
 
 def merge_counts(parts: Iterable[tuple[ClassCounts, ...]]) -> tuple[ClassCounts, ...]:

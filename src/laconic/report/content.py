@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from laconic.export.json.format import CONDITION
 from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
 from laconic.models.alternatives import Alternatives
 from laconic.models.notes import note_on_dates
-from laconic.models.scores import ScoredRows, describe_unseen, remarks
+from laconic.models.scores import ScoredRows, describe_unseen, remarks, training_constant
 from laconic.models.tasks import Task
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
 from laconic.report.features import group_rows, summarize_coverage, summarize_feature
@@ -68,6 +69,7 @@ def report_content(
     targets = [task.covered_target(target, term.output) for term in predictions.ensemble]
     coverages, overlap = summarize_coverage(predictions.covered, target, targets)
     others = {found.number: found for found in alternatives}
+    rows = ScoredRows(task, target, predictions.raw, None, table.n_rows)
     terms = [
         _describe_term(model, place) | coverage | _describe_alternatives(others.get(place + 1))
         for place, coverage in enumerate(coverages)
@@ -81,8 +83,8 @@ def report_content(
         "title": plain_text(title or default_title),
         "model": _describe_model(model, target_name, n_features_used=len(used)),
         "terms": terms,
-        "path": score_path(predictions, target, _comparable(baseline, task), X),
-        "verdict": _judge(model, predictions, target),
+        "path": score_path(model, predictions, rows, _comparable(baseline, task), X),
+        "verdict": _judge(model, rows),
         "certificates": describe_certificates(model, table),
         "whole": describe_whole(_own(certificate, model)),
         "overlap": overlap,
@@ -98,10 +100,12 @@ def report_content(
     }
 
 
-def _judge(model: RuleModel, predictions: Predictions, target: Floats) -> dict[str, Any]:
+def _judge(model: RuleModel, rows: ScoredRows) -> dict[str, Any]:
     """Describe what the model fails at on these rows, and its scores on rows it has not seen."""
-    rows = ScoredRows(predictions.task, target, predictions.raw, None, predictions.n_rows)
-    scores = rows.scores("the rows of this report", rows.best_constant)
+    known = training_constant(model)
+    scores = rows.scores("the rows of this report", rows.best_constant if known is None else known)
+    if known is None:  # a constant that was fitted to these rows is no fair comparison
+        scores = replace(scores, constants={})
     is_known = model.record_ is not None and model.record_.unseen is not None
     return {
         "remarks": [*map(plain_text, remarks(model, scores))],

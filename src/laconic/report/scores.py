@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.metrics import brier_score_loss, confusion_matrix
 
 from laconic._util.types import Bools, Floats, Indices
-from laconic.losses import optimal_constants
 from laconic.models import Predictions, RuleModel
-from laconic.models.scores import headline
+from laconic.models.scores import ScoredRows, headline, training_constant
 from laconic.models.tasks import Metric
 from laconic.report.features import histogram
 from laconic.terms.formatting import format_like, format_number
@@ -20,28 +19,32 @@ _BASELINES = {"greedy": "greedy search", "beam": "beam search"}
 
 
 def score_path(
-    predictions: Predictions, target: Floats, baseline: RuleModel | None, X: Any
+    model: RuleModel,
+    predictions: Predictions,
+    rows: ScoredRows,
+    baseline: RuleModel | None,
+    X: Any,
 ) -> dict[str, Any]:
     """Score the first 0, 1, 2, ... terms.
 
-    Each metric has the ``values`` of all sizes, that of the best ``constant`` prediction for these
-    rows, and those of the ``baseline`` up to as many terms, None without one.
+    Each metric has the ``values`` of all sizes, that of the best ``constant`` prediction for the
+    training rows, or for these rows if that is not known, and those of the ``baseline`` up to as
+    many terms, None without one.
     """
-    task = predictions.task
+    task, target, known = rows.task, rows.numbers, training_constant(model)
     n_conditions = [0, *(term.n_conditions for term in predictions.ensemble)]
     metrics = task.metrics_for(target)
     scores = _staged_scores(predictions, target, metrics)
-    y = task.for_loss(target)
-    constants = optimal_constants(task.loss, y, len(task.outputs))
-    constant = np.tile(constants, (len(y), 1)) if task.outputs else np.full(len(y), constants)
+    constants = rows.without_model(rows.best_constant if known is None else known).by_metric()
     others = None
     if baseline is not None:
         others = _staged_scores(baseline.predictions_for(X), target, metrics)
     first = headline(metrics, scores)
-    value, without = format_number(scores[first.name][-1]), task.score(first, target, constant)
+    value = format_number(scores[first.name][-1])
     return {
         "headline": f"{first.title} on the rows of this report: {value} (no model: "
-        f"{format_like(without, value)}).",
+        f"{format_like(constants[first.name], value)}).",
+        "constant_for": "these rows" if known is None else "the training rows",
         "sizes": list(range(len(n_conditions))),
         "n_conditions": np.cumsum(n_conditions).tolist(),
         "baseline": None if baseline is None else _baseline_words(baseline),
@@ -51,7 +54,7 @@ def score_path(
                 "label": metric.title,
                 "is_higher_better": metric.is_higher_better,
                 "values": scores[metric.name],
-                "constant": task.score(metric, target, constant),
+                "constant": constants[metric.name],
                 "baseline": others and others[metric.name][: len(n_conditions)],
             }
             for metric in metrics

@@ -29,6 +29,12 @@ def always(numbers: Floats, weights: Floats | None) -> bool:
     return True
 
 
+def varies(numbers: Floats, weights: Floats | None) -> bool:
+    """Return whether a target has several values in the rows that count."""
+    counted = numbers if weights is None else numbers[weights > 0]
+    return bool((counted != counted[:1]).any())
+
+
 @dataclass(frozen=True)
 class Metric:
     """A score of predictions.

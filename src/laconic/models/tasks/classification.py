@@ -21,7 +21,7 @@ from laconic._util.types import Floats, Indices
 from laconic._util.words import parameter
 from laconic.boosting.training_data import FitTask
 from laconic.losses import LogisticLoss, Loss, MultinomialLoss, known_loss
-from laconic.models.tasks.base import Metric, Task, as_1d
+from laconic.models.tasks.base import Metric, Task, as_1d, varies
 from laconic.tables.columns import Rows, is_present
 from laconic.terms.formatting import class_text, format_factor, format_percent
 from laconic.terms.record import ClassCounts
@@ -61,10 +61,6 @@ def _average_precision(
     return float(average_precision_score(numbers > 0, raw, sample_weight=weights))
 
 
-def _has_both_classes(numbers: Floats, weights: Floats | None) -> bool:
-    return bool(numbers.any() and not numbers.all())
-
-
 def _has_rare_class(numbers: Floats, weights: Floats | None) -> bool:
     share = float(np.average(numbers > 0, weights=weights))
     return 0.0 < min(share, 1.0 - share) < RARE
@@ -72,7 +68,7 @@ def _has_rare_class(numbers: Floats, weights: Floats | None) -> bool:
 
 # Of two classes.
 _RANKING = (
-    Metric("auc", "AUC", "AUC", True, _area, _has_both_classes),
+    Metric("auc", "AUC", "AUC", True, _area, varies),
     Metric(
         "average_precision",
         "average precision",
@@ -156,9 +152,9 @@ class Classification(Task):
             )
         if has_too_many_classes(len(classes), n_rows):
             warnings.warn(
-                f"The target has {len(classes)} classes in {n_rows} rows, so most classes have a "
-                "single row. Use RuleBoostingRegressor to predict numbers; replace rare classes by "
-                "a common one; an identifier of rows is no target.",
+                f"The target has {len(classes)} classes in {n_rows} rows, fewer than two rows per "
+                "class. Use RuleBoostingRegressor to predict numbers; replace rare classes by a "
+                "common one; an identifier of rows is no target.",
                 UserWarning,
                 stacklevel=2,
             )

@@ -30,7 +30,7 @@ from laconic.losses import (
     TweedieLoss,
     known_loss,
 )
-from laconic.models.tasks.base import Metric, Task, as_1d
+from laconic.models.tasks.base import Metric, Task, as_1d, varies
 from laconic.tables.columns import Rows
 from laconic.terms.formatting import format_factor, format_number
 
@@ -39,10 +39,6 @@ from laconic.terms.formatting import format_factor, format_number
 # pickled.
 def _mae(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
     return float(mean_absolute_error(numbers, means, sample_weight=weights))
-
-
-def _is_longer_than_one(numbers: Floats, weights: Floats | None) -> bool:
-    return len(numbers) > 1
 
 
 def _r2(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
@@ -79,7 +75,7 @@ def _has_deviance(power: float, numbers: Floats, weights: Floats | None) -> bool
 
 
 def _has_share(power: float, numbers: Floats, weights: Floats | None) -> bool:
-    return _has_deviance(power, numbers, weights) and bool(numbers.min() < numbers.max())
+    return _has_deviance(power, numbers, weights) and varies(numbers, weights)
 
 
 def _deviance_metrics(power: float) -> tuple[Metric, ...]:
@@ -145,7 +141,7 @@ class Regression(Task):
     )
     holds_classes = False
     metrics: tuple[Metric, ...] = (
-        Metric("r2", "R²", "R²", True, _r2, _is_longer_than_one),
+        Metric("r2", "R²", "R²", True, _r2, varies),
         Metric("rmse", "RMSE", "Root mean squared error", False, _rmse),
         Metric("mae", "MAE", "Mean absolute error", False, _mae),
     )
