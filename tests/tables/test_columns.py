@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from laconic.tables.columns import CategoricalColumn, NumericColumn, feature_kind
+from laconic.tables.columns import (
+    CategoricalColumn,
+    NumericColumn,
+    example_of_text,
+    feature_kind,
+)
 from laconic.tables.tables import as_table
 from laconic.tables.to_columns import array_column
 
@@ -334,3 +339,15 @@ def test_durations_of_numpy_in_lists_are_durations():
     column = as_table([[np.timedelta64(1, "D")], [None], [timedelta(hours=2)]]).column("x0")
     assert column.kind == "duration"
     assert [column.cell(row) for row in range(3)] == [timedelta(1), None, timedelta(hours=2)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["2020-01-03 10:00", "5", "soon"], ", such as 'soon'"),
+        (["2020-01-03 10:00", "5"], ", such as '2020-01-03 10:00'"),
+        (["5", "6"], ""),
+    ],
+)
+def test_examples_of_texts_are_no_dates_if_there_are_others(texts, words):
+    assert example_of_text(single(np.array(texts, dtype=object))) == words

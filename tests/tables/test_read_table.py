@@ -201,6 +201,21 @@ def test_other_objects_are_refused(table):
         read_table(table)
 
 
+def test_a_few_other_decimal_signs_are_told(written):
+    path = written('a\n1.5\n2.5\n"1,5"\n')
+    message = r"because of '1,5' \(1 of 3 cells\), which have another decimal sign\. Read"
+    with pytest.warns(ColumnWarning, match=message):
+        read_table(path)
+
+
+def test_numbers_of_many_digits_stay_text(written):
+    """As numbers, all of these would be the same."""
+    numbers = [str(10**20 + n) for n in range(5)]
+    assert read_table(written("\n".join(["a", *numbers])))["a"].to_list() == numbers
+    few = [*map(str, range(5)), numbers[0]]
+    assert read_table(written("\n".join(["a", *few])))["a"].to_list() == [*map(float, few)]
+
+
 def test_files_that_are_not_tables(written, tmp_path):
     with pytest.raises(TableFileError, match="It is empty"):
         read_table(written(""))

@@ -314,10 +314,11 @@ def column_words(column: Column) -> str:
 
 
 def example_of_text(column: Column) -> str:
-    """Return words with a text that is no number, if the column has one."""
+    """Return words with a text that is no number, if the column has one, and rather no date."""
     texts = column.categories if isinstance(column, CategoricalColumn) else ()
-    odd = (each for each in texts if isinstance(each, str) and not _is_number(each))
-    return next((f", such as {each!r}" for each in odd), "")
+    odd = [each for each in texts if isinstance(each, str) and not _is_number(each)]
+    odd.sort(key=lambda each: iso_counts([each]) is not None)
+    return f", such as {odd[0]!r}" if odd else ""
 
 
 def is_present(cell: Any) -> bool:

@@ -7,6 +7,7 @@ prints the decisions that they list.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -249,6 +250,7 @@ def unread_words(
 def _odd_columns(frame: pl.DataFrame, reader: text_format.ColumnReader) -> dict[str, OddCells]:
     """Find columns of text that would be numbers or dates without a few cells."""
     found = {}
+    other_sign = "[.]" if reader.reading.decimal == "," else ","
     for values in frame:
         odd, formats = reader.odd_cells(values)
         if odd:
@@ -257,6 +259,8 @@ def _odd_columns(frame: pl.DataFrame, reader: text_format.ColumnReader) -> dict[
                 f"is read as text because of {listed_names(common, _MAX_TEXTS_SHOWN)} "
                 f"({odd.total():,} of {len(values):,} cells)"
             )
+            if all(re.fullmatch(rf"[+-]?\d*{other_sign}\d+", text.strip()) for text in common):
+                words += ", which have another decimal sign"
             found[values.name] = OddCells(words, formats)
     return found
 

@@ -30,11 +30,12 @@ _CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
 _UNIT = r"\d\s?([$€£¥₹%°]|[\p{L}°][\p{L}°²³/·%]{1,9}| [ghlms])$"
 _CURRENCY_BEFORE = rf"^[+-]*\s?({_CURRENCY})"
 # Times of day, ordinal numbers, and thousands to billions.
-_NO_UNITS = ("am", "pm", "st", "nd", "rd", "th", "tsd", "mn", "mio", "mln", "bn", "mrd")
+_NO_UNIT = r"(?i)[ap]m|st|[nr]d|th|tsd|mn|mio|mln|bn|mrd"
 _UNIT_AT_END = r"(\d)\s?\p{L}[\p{L}²³/]{0,9}$"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 # Zip codes and the like: as numbers they would lose their zeros.
 _CODE = r"^[+-]?0\d"
+_LONG_CODE = r"^\d{20,}$"
 
 
 @dataclass(frozen=True)
@@ -107,14 +108,13 @@ class ColumnReader:
         if trimmed is None or has_codes(trimmed):
             return values
         parsed = self._numbers(trimmed)
+        has_type = self.has_types and values.name not in self.mixed
         if parsed.null_count() == values.null_count():
-            return parsed if self._is_number(trimmed) else values
+            is_plain = _are_plain(trimmed, self.reading.decimal)
+            is_kept = has_type if is_plain else values.name in self.plain_columns
+            return values if is_kept else parsed
         truths = _truths(trimmed)
-        are_truths = truths.null_count() == values.null_count() and not self._has_type(values.name)
-        return truths if are_truths else values
-
-    def _has_type(self, name: str) -> bool:
-        return self.has_types and name not in self.mixed
+        return values if has_type or truths.null_count() > values.null_count() else truths
 
     def _type(self, name: str) -> CellType | None:
         return "date" if name in self.reading.dates else self.reading.types.get(name)
@@ -148,12 +148,6 @@ class ColumnReader:
     def _numbers(self, trimmed: pl.Series) -> pl.Series:
         bare = _without_unit(trimmed, self.reading.units.get(trimmed.name))
         return numbers(bare, self.reading.decimal)
-
-    def _is_number(self, trimmed: pl.Series) -> bool:
-        """Return whether texts that can be numbers become numbers."""
-        if _are_plain(trimmed, self.reading.decimal):
-            return not self._has_type(trimmed.name)
-        return trimmed.name not in self.plain_columns
 
     def formatted_numbers(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, str]:
         """Find columns of numbers such as $5, 7% or 1,234: for each, an example and its number."""
@@ -222,7 +216,7 @@ def likely_unit(texts: pl.Series) -> str | None:
         return unit
     if 2 * n_cells < len(known):
         return "" if unit == "%" else None
-    return None if unit.lower() in _NO_UNITS else unit
+    return None if re.fullmatch(_NO_UNIT, unit) else unit
 
 
 def _without_unit(trimmed: pl.Series, unit: str | None) -> pl.Series:
@@ -244,8 +238,9 @@ def _truths(trimmed: pl.Series) -> pl.Series:
 
 
 def has_codes(values: pl.Series) -> bool:
-    """Return whether some texts are codes such as 01234, which are not numbers."""
-    return bool(values.str.contains(_CODE).any()) and not dates.date_formats(values)
+    """Return whether some texts are codes such as 01234, or most have too many digits."""
+    has_zeros = bool(values.str.contains(_CODE).any()) and not dates.date_formats(values)
+    return has_zeros or 2 * int(values.str.contains(_LONG_CODE).sum()) > values.count()
 
 
 def _number_pattern(decimal: str) -> str:
