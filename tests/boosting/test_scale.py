@@ -168,10 +168,14 @@ def test_weights_and_objectives():
 def test_callbacks_see_objectives_as_they_are(scale):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 8)), rng.normal(size=300)
-    options = {"max_conditions": None, "max_thresholds": None, "node_limit": 50}
+    options = {"max_conditions": None, "max_thresholds": None}
     seen = []
-    model = RuleBoostingRegressor(1, callback=lambda p: seen.append(p.search), **options)
-    model.fit(X, scale * y)
+
+    def end_at_once(progress):  # until then the search runs: it takes longer than the first call
+        seen.append(progress.search)
+        return True
+
+    RuleBoostingRegressor(1, callback=end_at_once, **options).fit(X, scale * y)
     assert 0.01 * scale**2 < seen[0].bound < 100.0 * scale**2
 
 

@@ -35,7 +35,7 @@ MOMENTS = (
     *(date(1968, 2, 29), datetime(2024, 3, 1, tzinfo=UTC), time(12, 30), timedelta(-1)),
     *(np.datetime64("2024-03-01"), np.timedelta64(0, "s"), pd.Timestamp(0), pd.Timedelta(0)),
 )
-NO_MOMENTS = (pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"))
+NO_MOMENTS = (pd.NaT, np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"))
 
 
 def predictor(model):

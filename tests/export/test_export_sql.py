@@ -312,7 +312,7 @@ def test_fitted_parts_of_dates(part, dialect):
     rng = np.random.default_rng(0)
     days = np.datetime64("1960-01-01T00:30", "m") + rng.integers(0, 40 * 366 * 1440, 300)
     codes = part_codes(days.astype("M8[us]").astype(float), part)
-    days = np.where(codes < 2, np.datetime64("NaT"), days).astype("M8[us]")
+    days = np.where(codes < 2, np.datetime64("NaT", "us"), days).astype("M8[us]")
     X = pl.DataFrame({"day": days.tolist()})
     y = (codes == np.median(codes)) * 3.0 + (codes < 2)
     model = RuleBoostingRegressor(4, date_parts=[part]).fit(X, y)

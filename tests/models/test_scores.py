@@ -164,6 +164,14 @@ def test_a_class_that_is_never_predicted_is_named(model):
     assert list(remarks(model, replace(scores, classes=absent))) == []
 
 
+def test_an_area_within_its_error_ranks_no_rows(model):
+    classes = (ClassCounts("well", 90, 100, 90), ClassCounts("ill", 10, 0, 0))
+    for error, is_told in ((0.01, True), (0.05, False)):
+        scores = RowScores("test", 100, {"auc": 0.57}, {"auc": error}, {"auc": 0.5}, classes)
+        [sentence] = remarks(model, scores)
+        assert ("still rank rows" in sentence) == is_told
+
+
 def test_fewer_terms_are_named(model):
     scores = RowScores("cross-validation", 400, {"log_loss": 0.2215}, fewer=FewerTerms(2, 0.2175))
     assert list(remarks(model, scores)) == [

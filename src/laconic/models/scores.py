@@ -81,6 +81,11 @@ class ScoredRows:
         """The raw predictions that suit the target best if all rows have the same ones."""
         return best_constant(self.task, self.numbers, self.weights)
 
+    def constant_for(self, model: RuleModel) -> Floats:
+        """Return the best constant for the training rows of a model; if unknown, for these."""
+        known = training_constant(model)
+        return self.best_constant if known is None else known
+
     def without_model(self, constant: Floats) -> ScoredRows:
         """Return the same rows, all with the same raw predictions."""
         raw = np.broadcast_to(constant if self.task.outputs else constant[0], self.raw.shape)
@@ -275,7 +280,7 @@ def _never_predicted(scores: RowScores, class_weight: Any) -> Iterator[str]:
     words = f"On {scores.rows_words} the model never predicts {listed(names, _MAX_LISTED)}."
     advice = [] if class_weight is not None else [f"set {parameter('class_weight', 'balanced')}"]
     area = scores.values.get("auc", 0.0)
-    if area > 0.5:
+    if area - 2 * scores.errors.get("auc", 0.0) > 0.5:
         words += f" Its probabilities still rank rows (AUC {format_number(area, 3)})."
         advice.insert(0, "choose a threshold below 0.5 for them")
     together = ", or ".join(advice)
