@@ -220,12 +220,15 @@ def test_too_many_groups_are_refused():
     [
         ({"monotonic_cst": {"aeg": 1}}, "'aeg', which is not a column. Did you mean 'age'"),
         ({"monotonic_cst": {"zzz": 1}}, "There are 'age', 'sex' and 'plan'"),
-        ({"monotonic_cst": {"age": 2}}, "must be -1, 0 or 1 for a feature. Got 2 for 'age'"),
+        (
+            {"monotonic_cst": {"age": 2}},
+            "The direction of 'age' in 'monotonic_cst' must be -1, 0 or 1. Got 2",
+        ),
         ({"monotonic_cst": [1, 0]}, "an entry for each of the 3 features. Got 2"),
         ({"feature_costs": {3: 1}}, "must be between 0 and 2. Got 3"),
         ({"feature_costs": dict.fromkeys(range(3), np.inf)}, "must leave at least one feature"),
-        ({"interaction_cst": ["age"]}, "must hold lists of features. Got 'age'"),
-        ({"feature_costs": {"age": -1}}, r"in the range \[0, inf\]. Got -1 for 'age'"),
+        ({"interaction_cst": ["age"]}, "must be lists of features. Got 'age'"),
+        ({"feature_costs": {"age": -1}}, r"in the range \[0, inf\]. Got -1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(parameters, message):

@@ -69,7 +69,7 @@ def test_two_classes_have_one_raw_prediction():
         (CLASSES, {"zzz": 1}, "There are 'ill', 'so-so' and 'well'"),
         (CLASSES, {"ill": 1, "well": -1}, "must name one class for a feature"),
         (CLASSES, {}, "must name one class for a feature"),
-        (CLASSES, {"ill": 2}, "must be -1, 0 or 1 for a feature. Got 2 for 'x0'"),
+        (CLASSES, {"ill": 2}, "The direction of 'x0' in 'monotonic_cst' must be -1, 0 or 1. Got 2"),
         (None, {"ill": 1}, "the target has no classes. Use -1, 0 or 1"),
     ],
 )

@@ -1,8 +1,11 @@
 """Models that experts edit: what changes, what stays, and what it costs."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from estimators import RULES_BY_GAIN, forms
 from laconic import (
@@ -17,6 +20,7 @@ from laconic import (
 from laconic.estimators.edit import Edit, EditReport
 from laconic.losses import SquaredLoss
 from laconic.search import SearchStatus
+from laconic.tables.inspection import ColumnWarning
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +47,19 @@ def test_a_dropped_rule_does_not_come_back_in_other_words(model, data):
     old = model.ensemble_[0].query.covered(data[0])
     assert not any((rule.query.covered(data[0]) == old).all() for rule in edited.ensemble_)
     assert queries(model) == queries(RuleBoostingRegressor(4, slopes=False).fit(*data))
+
+
+def test_warnings_of_an_edit_are_new_and_point_at_it():
+    x = np.arange(200.0)
+    X = pd.DataFrame({"copy": 2.0 * x, "z": x % 7, "u": x % 11})
+    with pytest.warns() as caught:
+        model = RuleBoostingRegressor(2, node_limit=1, slopes=False).fit(X, x)
+    assert {each.category for each in caught} == {ColumnWarning, ConvergenceWarning}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.edit(X, x, drop=[1])
+    assert {each.category for each in caught} == {ConvergenceWarning}
+    assert {each.filename for each in caught} == {__file__}
 
 
 def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):

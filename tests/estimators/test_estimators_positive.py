@@ -1,6 +1,7 @@
 """The class that positive weights vote for: chosen in one place, and the same model otherwise."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from commands import refused
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
@@ -145,7 +146,8 @@ def test_exports_predict_the_same_classes():
     model = fitted("no")
     assert json.loads(to_json(model))["classes"] == ["yes", "no"]
     assert "'no'" in to_sql(model, "duckdb", output="prediction")
-    assert to_pmml(model)
+    predicted = re.findall(r'<Constant dataType="string">(yes|no)</Constant>', to_pmml(model))
+    assert predicted == ["no", "yes"]
     assert to_scorecard(model).task.labels == ["yes", "no"]
     program = {}
     exec(to_python(model), program)
@@ -176,20 +178,33 @@ def test_scorers_of_scikit_learn(scoring):
     assert_allclose(scores[1], scores[0])
 
 
-def test_meta_estimators_of_scikit_learn():
-    X, y = customers((0, 1))
-    first, last = (RuleBoostingClassifier(2, positive=positive) for positive in (0, None))
+@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes")])
+def test_meta_estimators_of_scikit_learn(labels):
+    X, y = customers(labels)
+    first, last = (RuleBoostingClassifier(2, positive=positive) for positive in (labels[0], None))
     calibrated = [CalibratedClassifierCV(each, cv=3).fit(X, y) for each in (first, last)]
     assert_allclose(calibrated[0].predict_proba(X), calibrated[1].predict_proba(X))
-    stacked = [
-        StackingClassifier([("rules", each)], LogisticRegression(), cv=3).fit(X, y)
-        for each in (first, last)
-    ]
-    assert_allclose(stacked[0].predict_proba(X), stacked[1].predict_proba(X))
-    shares = [cross_val_predict(each, X, y, method="predict_proba", cv=3) for each in (first, last)]
-    assert_allclose(*shares)
-    search = GridSearchCV(first, {"positive": [None, 0, 1]}, scoring="roc_auc", cv=3).fit(X, y)
+    predicted = [cross_val_predict(each, X, y, cv=3) for each in (first, last)]
+    assert_array_equal(*predicted)
+    grid = {"positive": [None, *labels]}
+    search = GridSearchCV(first, grid, scoring="roc_auc", cv=3).fit(X, y)
     assert_allclose(np.ptp(search.cv_results_["mean_test_score"]), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes")])
+def test_tools_that_encode_the_classes_take_their_codes(labels):
+    X, y = customers(labels)
+    first, last = (RuleBoostingClassifier(2, positive=positive) for positive in (0, None))
+    for tool in (
+        lambda each: StackingClassifier([("rules", each)], LogisticRegression(), cv=3),
+        lambda each: VotingClassifier([("rules", each)], voting="soft"),
+    ):
+        made = [tool(each).fit(X, y) for each in (first, last)]
+        assert_array_equal(made[0].classes_, sorted(labels))
+        assert_allclose(*(each.predict_proba(X) for each in made))
+    for method in ("predict_proba", "decision_function"):
+        found = [cross_val_predict(each, X, y, method=method, cv=3) for each in (first, last)]
+        assert_allclose(*found)
 
 
 class TestCommands:
@@ -220,7 +235,9 @@ class TestCommands:
 
     def test_refusals(self, run, table):
         result = run("fit", table, "--target", "y", "--drop", "bought", "--positive", "ja")
-        assert refused(result, "--positive must name classes of the target, 'no' and 'yes'. Got 'ja'")
+        assert refused(
+            result, "--positive must name classes of the target, 'no' and 'yes'. Got 'ja'"
+        )
         result = run("fit", table, "--target", "age", "--positive", "no")
         assert refused(result, "--positive needs a target of classes")
         result = run("fit", table, "--target", "code", "--positive", "a")

@@ -107,7 +107,7 @@ def test_one_warning_for_all_unproven_rules():
     for part in (
         *("3 of 10 terms are not proven optimal", "terms 4, 5 and 9", "node_limit=20000"),
         *("46% of the best possible", "search_results_"),
-        "Raise node_limit, or lower max_conditions or max_thresholds.",
+        "Raise 'node_limit', or lower 'max_conditions' or 'max_thresholds'.",
     ):
         assert part in message
 
@@ -118,7 +118,7 @@ def test_warning_about_one_rule_names_its_objective():
     [message] = fit_warnings(model)
     for part in (
         *("term 3", "time_limit=60", "objective 0.915", "bound 1 ", "ratio 0.91"),
-        *("not proven optimal", "Raise time_limit"),
+        *("not proven optimal", "Raise 'time_limit'"),
     ):
         assert part in message
 
@@ -138,7 +138,7 @@ def test_search_that_is_stopped_before_a_further_rule():
     model = Regressor(3, search=search, node_limit=7)
     [message] = fit_warnings(model)
     assert "term 2 stopped at node_limit" in message
-    assert "there may be more than the 1 found. Raise node_limit" in message
+    assert "there may be more than the 1 found. Raise 'node_limit'" in message
     assert len(model.search_results_) == 1
 
 
@@ -163,7 +163,7 @@ def test_warning_about_both_limits():
     assert "node_limit=7 or time_limit=0.5" in message
     assert "terms 1 and 2" in message
     assert "0% of the best possible" in message
-    assert "Raise node_limit or time_limit" in message
+    assert "Raise 'node_limit' or 'time_limit'" in message
 
 
 def test_warning_about_many_rules_stays_short():

@@ -225,5 +225,8 @@ def test_three_classes_in_a_file_are_ascending():
 
 def test_a_class_for_each_row():
     X = np.arange(60.0)[:, np.newaxis] % 7
-    with pytest.warns(UserWarning, match="60 classes in 60 rows, fewer than two rows per class"):
+    with pytest.warns(
+        UserWarning, match="60 classes in 60 rows, fewer than two rows per class"
+    ) as caught:
         RuleBoostingClassifier(n_terms=1).fit(X, np.arange(60))
+    assert caught[0].filename == __file__

@@ -302,7 +302,7 @@ def test_targets_that_are_not_finite_are_refused():
 @pytest.mark.parametrize("number", [-1, 2.5, True])
 def test_samples_of_impossible_size_are_refused(fitted, number):
     model, X, y = fitted
-    with pytest.raises(ValueError, match="'max_sample_rows' parameter"):
+    with pytest.raises(ValueError, match="'max_sample_rows' must be an int in the range"):
         model.report(X, y, max_sample_rows=number)
 
 

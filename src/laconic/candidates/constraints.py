@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from laconic._util.checks import is_finite_number, is_whole, shown
+from laconic._util.checks import is_finite_number, is_whole, require, shown
 from laconic._util.words import listed, listed_names, nearest, parameter
 from laconic.search import Family, QueryFamilies
 from laconic.tables.tables import whole_column, whole_date
@@ -400,8 +400,7 @@ class _Reader:
         """Read a list of features, and sort it in the order of the table."""
         if given is None:
             return []
-        if not is_list(given):
-            raise ValueError(f"{parameter(name)} must hold lists of features. Got {shown(given)}.")
+        require(is_list(given), parameter(name), "lists of features", given)
         found = {self.feature(name, entry) for entry in given}
         return [each for each in self.features if each in found]
 
@@ -442,11 +441,9 @@ class _Reader:
                 )
             [(label, value)] = value.items()
             position = self._class(name, label)
-        if not is_finite_number(value) or value not in (-1, 0, 1):
-            raise ValueError(
-                f"{parameter('monotonic_cst')} must be -1, 0 or 1 for a feature. Got "
-                f"{shown(value)} for {name!r}."
-            )
+        is_met = is_finite_number(value) and value in (-1, 0, 1)
+        what = f"The direction of {name!r} in {parameter('monotonic_cst')}"
+        require(is_met, what, "-1, 0 or 1", value)
         return int(value), position
 
     def _class(self, name: str, label: Any) -> int:
@@ -470,11 +467,9 @@ class _Reader:
         """Read the costs of features."""
         costs = {}
         for key, value in ({} if given is None else given).items():
-            if not (value == math.inf or (is_finite_number(value) and value >= 0)):
-                raise ValueError(
-                    f"{parameter('feature_costs')} must be numbers in the range [0, inf]. Got "
-                    f"{shown(value)} for {shown(key)}."
-                )
+            is_met = value == math.inf or (is_finite_number(value) and value >= 0)
+            name = f"The cost of {shown(key)} in {parameter('feature_costs')}"
+            require(is_met, name, "a number in the range [0, inf]", value)
             costs[self.feature("feature_costs", key)] = float(value)
         return {name: cost for name, cost in costs.items() if cost > 0.0}
 

@@ -321,13 +321,12 @@ def compare_scores(
     rows = [table.rows(model, target) for model in models]
     with table_file.short_warnings():
         a, b = (model.predictions_for(X).raw for model, (X, _) in zip(models, rows, strict=True))
-    from laconic.models.scores import ScoredRows, training_constant
+    from laconic.models.scores import ScoredRows
 
     task, y = models[0].task_, rows[0][1]
     old = ScoredRows(task, task.numbers(y, len(y)), a, None, len(y))
     differences = _differences(old, replace(old, raw=b))
-    constant = training_constant(models[0])
-    constants = old.without_model(old.best_constant if constant is None else constant).by_metric()
+    constants = old.without_model(old.constant_for(models[0])).by_metric()
     return ScoreComparison(task, target, len(y), differences, constants)
 
 

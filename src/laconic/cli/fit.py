@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import laconic
 from laconic.cli import files, options, streamed, table_file, terminal, validation
-from laconic.cli.progress import FitScreen, limit_option
+from laconic.cli.progress import FitScreen, limit_of
 from laconic.cli.show import (
     date_now,
     option,
@@ -221,29 +221,23 @@ def _describe_constant(model: RuleBoosting, scored: ScoredRows) -> str:
     if (scored.numbers == scored.numbers[0]).all():
         return f"There is nothing to learn: the target is {words} in every row. Choose another one."
     last = model.unfinished_search_
-    stop = None if last is None else limit_option(last)
-    reason = f"No term was found before {stop}" if stop else "No term improves on a constant"
+    stop = None if last is None else limit_of(last)
+    reason = f"No term was found before {option(stop)}" if stop else "No term is of use"
     return f"{reason}: the prediction is {words} for every row."
 
 
 def _stops(model: RuleBoosting) -> Iterator[str]:
     """Describe which searches were stopped, and what to do about it."""
+    from laconic.estimators.convergence import describe_changes
+
     last = model.unfinished_search_
     searches = [*model.search_results_, *([] if last is None else [last])]
-    stops = [option for option in map(limit_option, searches) if option]
+    stops = [limit for limit in map(limit_of, searches) if limit]
     if last is not None and model.search_results_:
         number = len(model.search_results_) + 1
         yield f"The search for term {number} was stopped before it found one."
     if stops:
         yield (
-            f"{format_count(len(stops), 'search', 'searches')} stopped at {stops[0]}. "
-            f"{_advice(model, stops[:1])}"
+            f"{format_count(len(stops), 'search', 'searches')} stopped at {option(stops[0])}. "
+            f"{describe_changes(model.provable_with_, stops[:1])}"
         )
-
-
-def _advice(model: RuleBoosting, stops: list[str]) -> str:
-    """Describe the changes with which the terms would be proven."""
-    from laconic.estimators.convergence import describe_changes
-
-    changes = [option(name, value) for name, value in model.provable_with_.items()]
-    return describe_changes(changes, stops, ("--max-conditions", "--max-thresholds"))

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _OTHER_LINES = 6
 
 
-def limit_option(result: SearchResult) -> str | None:
-    """Name the option that stopped a search early, if any did."""
+def limit_of(result: SearchResult) -> str | None:
+    """Name the limit that stopped a search early, if any did."""
     status = str(result.status)
-    return f"--{status.replace('_', '-')}" if status.endswith("_limit") else None
+    return status if status.endswith("_limit") else None
 
 
 class FitScreen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,21 +162,13 @@ def open_for_model(
 
     The `roles` are a target, and columns of weights and exposures.
     """
-    ensemble, known = model.ensemble_, model.reading_ or Reading()
-    start, missing = look_at_start(path, format, model.reading_), format.missing_texts(known)
+    ensemble, start = model.ensemble_, look_at_start(path, format, model.reading_)
+    reading = table_file.reading_for(model, format, "." if start is None else start.decimal)
     text = {*ensemble.used_features}
     if any(isinstance(label, str) for label in model.task_.labels or ()):
         text |= {*roles[:1]}  # classes that look like numbers
-    table = open_table(path, format, start, missing, text)
-    read = PartReader(
-        replace(
-            known,
-            decimal="." if start is None else start.decimal,
-            missing=missing,
-            types=table_file.feature_types(ensemble) | {**known.types},
-        ),
-        {*roles, *ensemble.used_features},
-    )
+    table = open_table(path, format, start, reading.missing, text)
+    read = PartReader(reading, {*roles, *ensemble.used_features})
     return table.converted(read), read
 
 

@@ -64,16 +64,12 @@ class TableFile:
         self, model: RuleModel, names: Sequence[str], known_type: text_format.CellType | None = None
     ) -> pl.DataFrame:
         """Read columns as in the file that a model was fitted to, and warn about odd cells."""
-        known = model.reading_ or Reading()
-        sign = None if model.reading_ is None else known.decimal
+        sign = None if model.reading_ is None else model.reading_.decimal
         decimal = self.format.decimal or decimal_sign(self.content, sign)
-        given = {} if known_type is None else dict.fromkeys(names, known_type)
-        reading = dataclasses.replace(
-            known,
-            decimal=decimal,
-            missing=self.format.missing_texts(known),
-            types=feature_types(model.ensemble_) | {**known.types} | given,
-        )
+        reading = reading_for(model, self.format, decimal)
+        if known_type is not None:
+            types = {**reading.types} | dict.fromkeys(names, known_type)
+            reading = dataclasses.replace(reading, types=types)
         reader = ColumnReader(reading=reading, has_types=self.content.has_types)
         cells = self.cells.select(names)
         typed = reader.read(cells)
@@ -192,6 +188,14 @@ def short_warnings() -> Iterator[None]:
     shown = [each for each in caught if not issubclass(each.category, known)]
     messages = dict.fromkeys(str(each.message) for each in shown)
     warn(each for each in messages if not each.startswith("X has feature names"))
+
+
+def reading_for(model: RuleModel, format: options.Format, decimal: str) -> Reading:
+    """Return how columns are read for a model: as in the file that it was fitted to."""
+    known = model.reading_ or Reading()
+    types = feature_types(model.ensemble_) | {**known.types}
+    missing = format.missing_texts(known)
+    return dataclasses.replace(known, decimal=decimal, missing=missing, types=types)
 
 
 def feature_types(ensemble: RuleEnsemble) -> dict[str, text_format.CellType]:

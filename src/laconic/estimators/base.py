@@ -474,11 +474,11 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return Explanation(self.predictions_for(X))
 
     def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
-        """Compute exact Shapley values of the raw predictions.
+        """Compute exact Shapley values of the raw predictions, of two classes for the positive one.
 
-        The values are those of the interventional game, in which features that are left out take
-        their values from the rows of a background. They add up to the raw prediction of a row minus
-        the mean raw prediction of the background.
+        In the interventional game, features that are left out take values from rows of a background.
+        The values add up to the raw prediction minus its mean over the background; where `positive`
+        is the first class, `decision_function` has the opposite sign.
 
         Parameters
         ----------

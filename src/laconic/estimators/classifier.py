@@ -76,7 +76,8 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     def decision_function(self, X: Any) -> Floats:
         """Add up the constant and what the terms add in a row: its log odds of the second class.
 
-        The sum has the opposite sign where `positive` is the first class.
+        Where `positive` is the first class, terms, explanations and Shapley values are about that
+        one, and have the opposite sign.
 
         Parameters
         ----------

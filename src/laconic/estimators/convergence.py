@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from laconic._util.words import listed
+from laconic._util.words import listed, parameter
 from laconic.boosting import Settings, TrainingData
 from laconic.search import Extents, SearchResult, SearchStatus
 from laconic.search.budget import are_countable, is_provable, longest_provable_queries
@@ -94,7 +94,7 @@ def describe_unproven(
             f"(terms {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
             f"{describe_ratio(worst)})."
         )
-    return f"{finding} {_advice(changes, limits)} search_results_ has the details."
+    return f"{finding} {describe_changes(changes, limits)} search_results_ has the details."
 
 
 def describe_unfinished(
@@ -111,15 +111,7 @@ def describe_unfinished(
     value = {"node_limit": search.node_limit, "time_limit": time_limit}[limit]
     return (
         f"Search for term {n_found + 1} stopped at {limit}={value} before it found a term: there "
-        f"may be more than the {n_found} found. {_advice(changes, [limit])}"
-    )
-
-
-def _advice(changes: Mapping[str, Any], limits: Sequence[str]) -> str:
-    return describe_changes(
-        [f"{name}={value!r}" for name, value in changes.items()],
-        limits,
-        ("max_conditions", "max_thresholds"),
+        f"may be more than the {n_found} found. {describe_changes(changes, [limit])}"
     )
 
 
@@ -128,18 +120,18 @@ def is_stopped(result: SearchResult) -> bool:
     return result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
 
 
-def describe_changes(changes: Sequence[str], limits: Sequence[str], easier: tuple[str, str]) -> str:
+def describe_changes(changes: Mapping[str, Any], limits: Sequence[str]) -> str:
     """Describe what proves all terms; where that is not known, what to raise or to lower.
-
-    Parameters are named by the caller, as they are written in Python or on the command line.
 
     Examples
     --------
-    >>> describe_changes(["max_conditions=3"], ["node_limit"], ("max_conditions", "max_thresholds"))
+    >>> describe_changes({"max_conditions": 3}, ["node_limit"])
     'With max_conditions=3 every term would be proven, in seconds each.'
-    >>> describe_changes([], ["node_limit"], ("max_conditions", "max_thresholds"))
-    'Raise node_limit, or lower max_conditions or max_thresholds.'
+    >>> describe_changes({}, ["node_limit"])
+    "Raise 'node_limit', or lower 'max_conditions' or 'max_thresholds'."
     """
     if changes:
-        return f"With {' or '.join(changes)} every term would be proven, in seconds each."
-    return f"Raise {' or '.join(limits)}, or lower {' or '.join(easier)}."
+        words = " or ".join(parameter(*each) for each in changes.items())
+        return f"With {words} every term would be proven, in seconds each."
+    lower = f"{parameter('max_conditions')} or {parameter('max_thresholds')}"
+    return f"Raise {' or '.join(map(parameter, limits))}, or lower {lower}."

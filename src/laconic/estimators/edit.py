@@ -8,11 +8,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from laconic._util.checks import is_finite_number, is_whole, require
 from laconic._util.types import Bools, Floats, Indices, Values
@@ -181,7 +183,12 @@ def _fitted_again(
     result = model._plain_estimator(settings.parameters(labels))
     X = fit_arguments[0]
     result._known = X, model._fitted_table(X)
-    result.fit(*fit_arguments)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore", UserWarning)  # the first fit has warned of the table
+        warnings.simplefilter("always", ConvergenceWarning)
+        result.fit(*fit_arguments)
+    for each in caught:
+        warnings.warn(each.message, stacklevel=4)
     del result._known
     if hasattr(model, "feature_names_in_"):
         result.feature_names_in_ = model.feature_names_in_

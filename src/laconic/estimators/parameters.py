@@ -238,7 +238,9 @@ class Parameters(TypedDict, total=False):
         default, it is the second one in ascending order.
 
         Texts, reports and exports speak of this class. `classes_`, `predict_proba` and
-        `decision_function` are in ascending order in any case, as scikit-learn expects.
+        `decision_function` are in ascending order in any case, as scikit-learn expects. Tools that
+        encode the classes as 0 and 1, such as ``VotingClassifier``, ``StackingClassifier`` and
+        ``cross_val_predict`` of probabilities, need the code of the class here.
     l2_regularization : float or "auto"
         Penalty on squared weights. A larger penalty favours rules that cover many rows, and makes
         proofs faster. "auto" has the effect of 10 rows, whatever the loss.

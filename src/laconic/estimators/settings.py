@@ -28,14 +28,10 @@ def read_target(
     estimator: RuleBoosting, y: Any, loss: Loss, n_rows: int, counted: Rows
 ) -> tuple[Task, Floats]:
     """Read the target of a training table: the task, and the target as numbers."""
-    owner, positive = type(estimator).__name__, _positive(estimator)
+    owner, positive = type(estimator).__name__, getattr(estimator, "positive", None)
     return estimator.task.read(
         y, loss, n_rows=n_rows, counted=counted, owner=owner, positive=positive
     )
-
-
-def _positive(estimator: RuleBoosting) -> Any:
-    return getattr(estimator, "positive", None)
 
 
 def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str]) -> Settings:
@@ -77,6 +73,7 @@ def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) 
         **{name: getattr(estimator, name) for name in CONSTRAINTS},
     )
     initial = read_terms(estimator.initial_terms or (), data, constraints)
+    has_positive = getattr(estimator, "positive", None) is not None
     if len(initial) > settings.max_terms:
         raise ValueError(
             f"{parameter('n_terms')} must not be smaller than the number of "
@@ -91,7 +88,7 @@ def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) 
         constraints=constraints,
         initial_terms=tuple(initial),
         # Of the type of the classes, which JSON can hold.
-        positive=None if _positive(estimator) is None else (data.task.labels or [None])[-1],
+        positive=(data.task.labels or [None])[-1] if has_positive else None,
         excluded_terms=tuple(dict.fromkeys(excluded)),
     )
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
+from laconic._util.checks import require
 from laconic._util.types import Floats
 from laconic._util.words import listed_names, parameter
 from laconic.losses import Loss, known_loss
@@ -42,21 +43,16 @@ def class_factors(
                 f"{listed_names(list(map(str, known)))}. Got {label!r}."
             )
         factors[known.index(label)] = weight
-    if not (np.isfinite(factors).all() and (factors >= 0).all()):
-        raise ValueError(
-            f"{parameter('class_weight')} must have finite weights in the range [0, inf). Got "
-            f"{class_weight!r}."
-        )
+    is_met = bool(np.isfinite(factors).all() and (factors >= 0).all())
+    name = f"Weights in {parameter('class_weight')}"
+    require(is_met, name, "finite numbers in the range [0, inf)", class_weight)
     return factors
 
 
 def check_any(weights: Floats, class_weight: Any) -> None:
     """Refuse weights of classes that leave no row."""
-    if not weights.any():
-        raise ValueError(
-            f"{parameter('class_weight')} must be positive for some class of the target. Got "
-            f"{class_weight!r}."
-        )
+    required = "positive for some class of the target"
+    require(bool(weights.any()), parameter("class_weight"), required, class_weight)
 
 
 def check_exposed(loss: Loss) -> None:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from laconic._core import version
-from laconic._util.checks import is_whole
+from laconic._util.checks import is_whole, require
 from laconic._util.types import Bools, Floats, Indices
-from laconic._util.words import listed
+from laconic._util.words import listed, parameter
 from laconic.boosting.certificate import EnsembleCertificate
 from laconic.export.json.format import CONDITION
 from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
@@ -102,9 +102,8 @@ def report_content(
 
 def _judge(model: RuleModel, rows: ScoredRows) -> dict[str, Any]:
     """Describe what the model fails at on these rows, and its scores on rows it has not seen."""
-    known = training_constant(model)
-    scores = rows.scores("the rows of this report", rows.best_constant if known is None else known)
-    if known is None:  # a constant that was fitted to these rows is no fair comparison
+    scores = rows.scores("the rows of this report", rows.constant_for(model))
+    if training_constant(model) is None:  # one that was fitted to these rows is no fair comparison
         scores = replace(scores, constants={})
     is_known = model.record_ is not None and model.record_.unseen is not None
     return {
@@ -161,11 +160,8 @@ def _comparable(baseline: RuleModel | None, task: Task) -> RuleModel | None:
 
 def _sample(n_rows: int, max_sample_rows: int) -> Indices:
     """Choose rows, the same ones for the same arguments."""
-    if not is_whole(max_sample_rows, 0):
-        raise ValueError(
-            "The 'max_sample_rows' parameter of a report must be an int in the range [0, inf). "
-            f"Got {max_sample_rows!r} instead."
-        )
+    is_met, required = is_whole(max_sample_rows, 0), "an int in the range [0, inf)"
+    require(is_met, parameter("max_sample_rows"), required, max_sample_rows)
     if n_rows <= max_sample_rows:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(0).choice(n_rows, size=max_sample_rows, replace=False))

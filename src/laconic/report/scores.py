@@ -35,7 +35,7 @@ def score_path(
     n_conditions = [0, *(term.n_conditions for term in predictions.ensemble)]
     metrics = task.metrics_for(target)
     scores = _staged_scores(predictions, target, metrics)
-    constants = rows.without_model(rows.best_constant if known is None else known).by_metric()
+    constants = rows.without_model(rows.constant_for(model)).by_metric()
     others = None
     if baseline is not None:
         others = _staged_scores(baseline.predictions_for(X), target, metrics)

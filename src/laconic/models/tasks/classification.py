@@ -156,7 +156,7 @@ class Classification(Task):
                 "class. Use RuleBoostingRegressor to predict numbers; replace rare classes by a "
                 "common one; an identifier of rows is no target.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=5,
             )
         if len(classes) > 2:
             if not isinstance(known_loss(loss), LogisticLoss):
