@@ -181,3 +181,32 @@ def test_years_of_other_formats_are_those_of_python():
 def test_units(column, unit):
     # The name is one that polars gives to counts.
     assert text_format.likely_unit(pl.Series("count", column, dtype=pl.String)) == unit
+
+
+@pytest.mark.parametrize("unit", [None, "", "kg", "%", "$"])
+@pytest.mark.parametrize("known", text_format.CELL_TYPES)
+def test_known_types_do_not_depend_on_other_cells(known, unit):
+    cells = [
+        "5",
+        "5 kg",
+        "$5",
+        "€6",
+        "5%",
+        "7 mg",
+        "x",
+        "true",
+        "-1.5",
+        "0",
+        "",
+        "NA",
+        "01.02.2024",
+    ]
+    units = {} if unit is None else {"a": unit}
+    formats = {"a": "%d.%m.%Y"} if known == "date" else {}
+    how = text_format.Reading(dates=formats, types={"a": known}, units=units)
+    reader = text_format.ColumnReader(reading=how)
+
+    def read(texts):
+        return reader.read(pl.DataFrame({"a": texts}))["a"].to_list()
+
+    assert read(cells) == [read([cell])[0] for cell in cells]

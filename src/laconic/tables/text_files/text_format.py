@@ -133,7 +133,7 @@ class ColumnReader:
         # True and 1 are the same to terms.
         found = self._numbers(trimmed)
         if known == "boolean":
-            truths = found.set(~found.is_in([0, 1]), None).cast(pl.Boolean)
+            truths = found.set(~found.cast(pl.Float64).is_in([0.0, 1.0]), None).cast(pl.Boolean)
             return _truths(trimmed).fill_null(truths)
         is_unread = found.null_count() > trimmed.null_count()
         return found.fill_null(_truths(trimmed).cast(found.dtype)) if is_unread else found
