@@ -220,9 +220,9 @@ def _describe_constant(model: RuleBoosting, scored: ScoredRows) -> str:
     words = format_number(value) if isinstance(value, float) else visible(str(value))
     if (scored.numbers == scored.numbers[0]).all():
         return f"There is nothing to learn: the target is {words} in every row. Choose another one."
-    last = model.unfinished_search_
-    stop = None if last is None else limit_of(last)
-    reason = f"No term was found before {option(stop)}" if stop else "No term is of use"
+    last, reason = model.unfinished_search_, "No term improves on a constant"
+    if last is not None and (stop := limit_of(last)):
+        reason = f"No term was found before {option(stop)}"
     return f"{reason}: the prediction is {words} for every row."
 
 

@@ -476,7 +476,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
         """Compute exact Shapley values of the raw predictions, of two classes for the positive one.
 
-        In the interventional game, features that are left out take values from rows of a background.
+        In the interventional game, features that are left out take the values of background rows.
         The values add up to the raw prediction minus its mean over the background; where `positive`
         is the first class, `decision_function` has the opposite sign.
 
