@@ -120,7 +120,9 @@ def add_types(
         _conversions(reader, given, frame),
         {name: each for name, each in found.items() if len(each) > 1},
         describe_unread(reader, given, frame),
-        _odd_columns(frame[[*{*columns} & cells.mixed]] if cells.has_types else frame, reader),
+        _odd_columns(
+            [each for each in frame if each.name in cells.mixed or not cells.has_types], reader
+        ),
         [each.name for each in texts if _is_compact(each, frame)],
     )
 
@@ -247,11 +249,11 @@ def unread_words(
     )
 
 
-def _odd_columns(frame: pl.DataFrame, reader: text_format.ColumnReader) -> dict[str, OddCells]:
+def _odd_columns(columns: list[pl.Series], reader: text_format.ColumnReader) -> dict[str, OddCells]:
     """Find columns of text that would be numbers or dates without a few cells."""
     found = {}
     other_sign = "[.]" if reader.reading.decimal == "," else ","
-    for values in frame:
+    for values in columns:
         odd, formats = reader.odd_cells(values)
         if odd:
             common = [text for text, _ in odd.most_common()]
