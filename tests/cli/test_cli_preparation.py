@@ -71,13 +71,13 @@ def test_every_finding_has_its_line(run, table):
         "Keep it as text with --keep day.",
         "warning: column 'when' holds dates that can be read in 2 ways; decide with --date "
         "when=%d/%m/%Y or --date when=%m/%d/%Y. It is left out. Keep it as text with --keep when.",
-        "note: column 'shop' is the same in every row: no term can use it.",
         "warning: column 'Unnamed: 0' counts the rows. It is left out. Use it with --keep "
         "'Unnamed: 0'.",
         "warning: column 'Customer ID' has a different whole number in every row, like a row ID. "
         "It is left out. Use it with --keep 'Customer ID'.",
         "warning: column 'name' has 120 different texts in 120 rows; rules about single ones do "
         "not generalize. It is left out. Use it with --keep name.",
+        "note: column 'shop' is the same in every row: no term can use it.",
         "warning: column 'copy' determines the target on its own. If it is only known afterwards, "
         "leave it out with --drop copy; --keep copy confirms that it is intended.",
     ]

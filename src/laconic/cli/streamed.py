@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from laconic.cli import table_file, terminal
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
-from laconic.cli.training import Learning, Source, date_options, leave_out
+from laconic.cli.training import Learning, Source, date_options, without_useless
 from laconic.tables.columns import TimeColumn, with_dates
-from laconic.tables.inspection import inspect_columns
 from laconic.tables.sources.files import SCANNABLE, matching_files, suffix_of
 from laconic.tables.sources.sources import TableSource, is_database, scan
 from laconic.tables.tables import as_table
@@ -218,7 +217,7 @@ class LargeTable:
         head = read(cells)
         read.warn()
         self._table = table.converted(read)
-        X = self._without_useless(head.drop(source.roles))
+        X, _ = without_useless(head.drop(source.roles), source.keep)
         table_file.warn(self._texts(X, reading, has_types=start is None))
         self.rows = source.rows(X, head, with_types(reading, head))
         self.table = self._table.narrowed([*source.roles, *X.columns], source.target)
@@ -231,14 +230,6 @@ class LargeTable:
             if frame.height > 0:
                 return frame.head(FIRST_ROWS)
         raise CommandError("The table must have at least one row. Got none.")
-
-    def _without_useless(self, X: pl.DataFrame) -> pl.DataFrame:
-        found = {
-            finding.column: finding.words
-            for finding in inspect_columns(as_table(X))
-            if finding.kind != "constant" and finding.column not in self.source.keep
-        }
-        return leave_out(X, found, " Use it with --keep {}.") if found else X
 
     def _texts(self, X: pl.DataFrame, reading: Reading, *, has_types: bool) -> Iterator[str]:
         """Yield warnings for texts that would be dates or numbers in a table that is loaded."""

@@ -68,7 +68,8 @@ def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
             f"{dtype}. Convert it, or choose another column with --target."
         )
     if task.holds_classes:
-        _check_classes(target)
+        if (n_classes := target.n_unique()) > MAX_CLASSES:
+            _refuse_classes(target.name, n_classes, is_numeric=dtype.is_numeric())
         return np.array(target.cast(pl.String).to_list()) if is_text else target.to_numpy()
     if is_text:
         raise CommandError(
@@ -76,12 +77,6 @@ def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
             "text. Use --task classification, or choose another column with --target."
         )
     return target.cast(pl.Float64).to_numpy()
-
-
-def _check_classes(target: pl.Series) -> None:
-    n_classes = target.n_unique()
-    if n_classes > MAX_CLASSES:
-        _refuse_classes(target.name, n_classes, is_numeric=target.dtype.is_numeric())
 
 
 def _refuse_classes(name: str, n_classes: int, *, is_numeric: bool) -> NoReturn:

@@ -206,17 +206,9 @@ class Source:
             if not is_usable(each)
         }
         X = leave_out(X, unusable, "")
-        kept = {*self.keep, *typed.odd}
-        found = [each for each in inspect_columns(as_table(X)) if each.column not in kept]
-        # If there are no other columns, these are used.
-        if len(found) < X.width:
-            same = [each.column for each in found if each.kind == "constant"]
-            table_file.note(
-                (f"column {name!r} is the same in every row: no term can use it." for name in same),
-                quiet=quiet,
-            )
-            reasons = {each.column: each.words for each in found if each.column not in same}
-            X = leave_out(X, reasons, " Use it with --keep {}.")
+        X, same = without_useless(X, {*self.keep, *typed.odd})
+        words = "is the same in every row: no term can use it."
+        table_file.note((f"column {name!r} {words}" for name in same), quiet=quiet)
         return X, typed.frame, typed.reading
 
     def _notes(self, typed: TypedTable) -> Iterator[str]:
@@ -283,6 +275,16 @@ def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataF
             "one of them."
         )
     return X.drop(list(reasons))
+
+
+def without_useless(X: pl.DataFrame, keep: Collection[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Leave out columns that no term should use, if there are others; list the constant ones."""
+    found = [each for each in inspect_columns(as_table(X)) if each.column not in keep]
+    if len(found) == X.width:
+        return X, []
+    same = [each.column for each in found if each.kind == "constant"]
+    reasons = {each.column: each.words for each in found if each.column not in same}
+    return leave_out(X, reasons, " Use it with --keep {}."), same
 
 
 def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -> None:
