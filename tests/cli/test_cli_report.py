@@ -62,6 +62,19 @@ def test_a_regression_is_reported(run, folder):
     assert content["what_if"]["rows"] == []
 
 
+def test_advice_names_options(run, folder, tmp_path):
+    path, page = tmp_path / "swapped.csv", tmp_path / "report.html"
+    rows = pl.read_csv(folder / "passengers.csv")
+    other = {"died": "survived", "survived": "died"}
+    rows.with_columns(pl.col("fate").replace_strict(other)).write_csv(path)
+    call = ["report", folder / "fate.json", path, "--target", "fate"]
+    assert run(*call, "-o", page)[0] == 0
+    assert "Try fewer terms (--n-terms auto), or other columns." in page.read_text("utf-8")
+    model, X = load_model(folder / "fate.json"), rows.drop("fate")
+    swapped = rows["fate"].replace_strict(other).to_numpy()
+    assert "Try fewer terms (n_terms=&#39;auto&#39;)" in model.report(X, swapped).to_html()
+
+
 def test_columns_that_no_rule_uses_may_be_absent(run, tmp_path):
     X = pl.DataFrame({"a": [1, 2, 3, 4] * 5, "b": ["x"] * 20})
     model = RuleBoostingClassifier(n_terms=1).fit(X, X["a"].to_numpy() > 2)
