@@ -177,7 +177,7 @@ def _postgres_connection() -> Any:
     import atexit
     from contextlib import ExitStack
 
-    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
     from postgres import find_server, running_server
 
     programs = find_server()

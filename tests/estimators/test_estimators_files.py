@@ -396,3 +396,11 @@ def test_files_of_models_of_an_own_search_are_the_same_every_time():
 
     model = RuleBoostingRegressor(1, search=own).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     assert model_from_dict(model_to_dict(model)).settings_.search == "own"
+
+
+@pytest.mark.parametrize(("name", "value"), [("positive", 1), ("class_weight", "balanced")])
+def test_settings_of_classes_in_the_file_of_a_regression(name, value):
+    data = model_to_dict(RuleBoostingRegressor(1).fit([[1], [2], [3], [4]], [5, 5, 1, 1]))
+    data["settings"][name] = value
+    with pytest.raises(ValueError, match=name):
+        model_from_dict(data)
