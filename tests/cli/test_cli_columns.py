@@ -95,7 +95,7 @@ def test_dates_of_a_model_of_dates_are_found_in_texts(run, tmp_path):
 
 def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
     path = tmp_path / "table.csv"
-    gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA", "?"]
+    gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA", "?", "."]
     gaps += ["n/a", "#N/A", "<NA>"]
     numbers = [f"{number},1" for number in range(15)]
     path.write_text("\n".join(["a,y", *numbers, *(f"{gap},0" for gap in gaps)]))

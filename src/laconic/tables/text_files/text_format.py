@@ -23,7 +23,7 @@ CELL_TYPES: tuple[CellType, ...] = get_args(CellType)
 DECIMAL_SIGNS = (".", ",")
 MISSING_TEXTS = (
     *("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan"),
-    *("null", "NULL", "None", "?"),
+    *("null", "NULL", "None", "?", "."),
 )
 _CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
 # Of a number: 12 kg, 12 km/h, 12 °C, but not 12k or 12a; only these letters, after a blank: 12 g.
