@@ -97,11 +97,11 @@ def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
     path = tmp_path / "table.csv"
     gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA", "?", "."]
     gaps += ["n/a", "#N/A", "<NA>"]
-    numbers = [f"{number},1" for number in range(15)]
+    numbers = [f"{number},1" for number in range(16)]
     path.write_text("\n".join(["a,y", *numbers, *(f"{gap},0" for gap in gaps)]))
     code, out, err = run("fit", path, "--target", "y", "--n-terms", 1)
     assert (code, err) == (0, "")
-    assert re.search(r"a is missing +15 ", out)
+    assert re.search(r"a is missing +16 ", out)
 
 
 def test_texts_that_start_with_a_hyphen_can_be_missing(run, tmp_path):
