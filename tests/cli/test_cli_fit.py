@@ -346,7 +346,7 @@ def test_checkpoint_says_what_it_holds_and_refuses_other_files(run, table, tmp_p
     refused(run(*fit_client(table, "--checkpoint", tmp_path / "absent" / "x")), "absent")
 
 
-def test_memory_that_cannot_be_had_is_told(run, table, monkeypatch):
+def test_memory_that_cannot_be_had_is_reported(run, table, monkeypatch):
     def fit(*given, **options):
         raise MemoryError
 

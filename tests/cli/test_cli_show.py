@@ -59,11 +59,11 @@ def test_show_does_without_a_record(run, tmp_path):
     assert "The file does not say what the model was fitted to." in out
 
 
-def test_terms_on_fixed_dates_are_told(run, tmp_path):
+def test_terms_on_fixed_dates_are_reported(run, tmp_path):
     table, path, page = tmp_path / "table.csv", tmp_path / "model.json", tmp_path / "page.html"
     rows = (f"20{10 + x % 9}-03-{1 + x % 28:02},{(x % 9 > 4) + x % 4 / 9}\n" for x in range(200))
     table.write_text(f"day,y\n{''.join(rows)}", encoding="utf-8")
-    words = "Term 1 depends on fixed dates: it does not change"
+    words = "Term 1 depends on fixed dates: it is constant for later dates."
     fit = ("fit", table, "--target", "y", "--n-terms", "1", "--no-validation")
     assert words in run(*fit, "--output", path)[1]
     assert words in run("show", path)[1]

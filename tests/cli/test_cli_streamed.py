@@ -165,7 +165,7 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
         (["--target", "client", "--query", "SELECT 1"], "A query needs a database"),
     ],
 )
-def test_what_cannot_be_done_is_told(run, parts, options, message):
+def test_what_cannot_be_done_is_reported(run, parts, options, message):
     refused(run("fit", parts, *options), message)
 
 
@@ -213,7 +213,7 @@ def test_texts_are_read_in_parts_as_in_memory(run, fit_both, tmp_path, make, sep
 
 
 @pytest.mark.parametrize("cell", ["{}.03.2024", "${}.00", "{}%", " {} "])
-def test_texts_that_are_not_read_in_parts_as_in_memory_are_told(fit_both, cell):
+def test_texts_that_are_not_read_in_parts_as_in_memory_are_reported(fit_both, cell):
     rows = [f"{cell.format(10 + n % 19)},{'yes' if n % 2 else 'no'}\n" for n in range(100)]
     *_, err = fit_both("".join(["x,y\n", *rows]))
     assert "column 'x' is read as text, such as" in err
@@ -293,7 +293,7 @@ def test_an_exposure_needs_a_loss_for_counts_however_a_table_is_read(run, parts,
     assert len({err for _, _, err in results}) == 1
 
 
-def test_a_pattern_without_files_is_told(run, tmp_path):
+def test_a_pattern_without_files_is_reported(run, tmp_path):
     refused(run("fit", tmp_path / "no-*.parquet", "--target", "y"), "There is no file")
 
 

@@ -149,7 +149,7 @@ def test_callback_ends_the_polishing():
     assert risk(polished, X, y) <= risk(stopped, X, y) <= risk(plain, X, y)
 
 
-def test_too_many_rounds_are_told(monkeypatch):
+def test_too_many_rounds_are_reported(monkeypatch):
     polish = fitting.polish
     monkeypatch.setattr(fitting, "polish", lambda *model: polish(*model, max_rounds=1))
     with pytest.warns(ConvergenceWarning, match="exchanges of terms may still improve the model"):

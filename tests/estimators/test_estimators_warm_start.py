@@ -53,7 +53,7 @@ def test_warm_start_after_an_exact_fit_adds_nothing():
     assert len(model.set_params(n_terms=100).fit(X, y).ensemble_) == n_terms
 
 
-def test_settings_that_differ_between_rules_are_told():
+def test_settings_that_differ_between_rules_are_reported():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
     settings = model.settings_

@@ -251,13 +251,13 @@ def test_classes_of_any_type(cells, classes):
         (("class", [1.0]), TypeError, "Got list instead"),
     ],
 )
-def test_wrong_roles_are_told(arguments, error, message):
+def test_wrong_roles_are_reported(arguments, error, message):
     frame = make_table(50)
     with pytest.raises(error, match=message):
         Classifier().fit(frame.lazy(), *arguments)
 
 
-def test_a_target_alone_is_told():
+def test_a_target_alone_is_reported():
     with pytest.raises(ValueError, match="at least one column besides the target"):
         Classifier().fit(pl.LazyFrame({"y": [0, 1]}), "y")
 
@@ -289,7 +289,7 @@ def test_estimators_that_hold_rows_out_refuse_streams():
         RuleBoostingClassifierCV().fit(make_table(50).lazy(), "class")
 
 
-def test_columns_that_tell_the_target_are_told():
+def test_columns_that_tell_the_target_are_reported():
     frame = make_table(300).select("number", "class").with_columns(copy=pl.col("class"))
     with pytest.warns(ColumnWarning, match="'copy' determines the target") as caught:
         Classifier(n_terms=1).fit(frame.lazy(), "class")
@@ -326,7 +326,7 @@ def test_an_interrupt_leaves_no_model_behind():
     assert not hasattr(model, "ensemble_")
 
 
-def test_targets_that_a_loss_does_not_suit_are_told_though_their_means_do():
+def test_targets_that_a_loss_does_not_suit_are_reported_though_their_means_do():
     frame = pl.DataFrame({"x": [1, 1, 2, 2], "y": [3.0, 0.0, 2.0, 1.0]})
     with pytest.raises(ValueError, match="gamma"):
         Regressor(loss="gamma").fit(frame.lazy(), "y")
@@ -452,7 +452,7 @@ def test_rules_of_your_own(as_stream, monkeypatch):
         )
 
 
-def test_exposures_that_are_none_are_told():
+def test_exposures_that_are_none_are_reported():
     frame = make_table(50).with_columns(years=pl.lit(0.0))
     table = frame.select(*FEATURES, "target", "years").lazy()
     with pytest.raises(ValueError, match="An exposure needs a loss with a logarithmic link"):

@@ -26,7 +26,7 @@ SHARES = np.full(60, 1 / 60)
     ],
     ids=["weights", "cross-validation", "classes", "parts"],
 )
-def test_weights_that_add_up_to_little_are_told_once(fit):
+def test_weights_that_add_up_to_little_are_reported_once(fit):
     """Weights that add up to one left an almost empty model without a word."""
     with pytest.warns(UserWarning, match=r"multiply 'sample_weight' or 'class_weight'") as caught:
         fit()
@@ -45,13 +45,13 @@ def test_weights_that_add_up_to_little_are_told_once(fit):
         (np.arange(60) < 5).astype(float),
     ],
 )
-def test_other_weights_are_not_told(weights):
+def test_other_weights_are_not_reported(weights):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RuleBoostingRegressor(n_terms=1).fit(X, Y, sample_weight=weights)
 
 
-def test_a_penalty_for_small_weights_is_not_told():
+def test_a_penalty_for_small_weights_is_not_reported():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = RuleBoostingRegressor(n_terms=1, l2_regularization=1 / 60)

@@ -31,7 +31,7 @@ def test_terms_on_fixed_dates(terms, start):
     assert note_on_dates(RuleEnsemble(terms)).startswith(start)
 
 
-def test_other_terms_are_not_told():
+def test_other_terms_are_not_reported():
     terms = [rule(3), rule(time(12)), Slope("x", 1, 2, 1.0)]
     assert note_on_dates(RuleEnsemble(terms)) is None
 

@@ -319,7 +319,7 @@ def test_marks_of_charts_tell_their_values(request, open_page, task):
         assert figure.locator(".readout").inner_text() == before
 
 
-def test_a_change_is_told_and_reset(open_page, classified):
+def test_a_change_is_reported_and_reset(open_page, classified):
     model, X, y = classified
     report = model.report(X, y)
     what_if = report.to_dict()["what_if"]
