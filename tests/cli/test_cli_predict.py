@@ -21,14 +21,22 @@ def test_predictions_are_those_of_the_api(run, model, tmp_path):
     assert written.columns == ["prediction", "probability_no", "probability_yes"]
     assert written["prediction"].to_list() == estimator.predict(X).tolist()
     probabilities = written.select(written.columns[1:]).to_numpy()
-    np.testing.assert_array_equal(probabilities, estimator.predict_proba(X))
+    # Text is for people.
+    np.testing.assert_allclose(probabilities, estimator.predict_proba(X), rtol=5e-6)
+    assert max(map(len, out.replace("\n", ",").split(","))) <= len("probability_yes")
+    run("predict", model, tmp_path / "other.csv", "--probabilities", "-o", tmp_path / "p.parquet")
+    exact = pl.read_parquet(tmp_path / "p.parquet").select(written.columns[1:]).to_numpy()
+    np.testing.assert_array_equal(exact, estimator.predict_proba(X))
 
 
 def test_predictions_as_json(run, model, table):
     code, out, err = run("predict", model, table, "--json", "--probabilities")
     assert (code, err) == (0, "")
-    _, csv, _ = run("predict", model, table, "--probabilities")
-    assert json.loads(out) == pl.read_csv(csv.encode()).to_dicts()
+    estimator, X = load_model(model), people()
+    X = X.select(estimator.feature_names_in_.tolist())
+    shares = estimator.predict_proba(X).tolist()
+    for each, label, (no, yes) in zip(json.loads(out), estimator.predict(X), shares, strict=True):
+        assert each == {"prediction": label, "probability_no": no, "probability_yes": yes}
     _, out, _ = run("predict", model, table, "--json", "--keep-columns")
     assert [*json.loads(out)[0]] == [*people().columns, "prediction"]
 

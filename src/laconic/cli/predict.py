@@ -6,6 +6,9 @@ from laconic.cli import files, options, streamed, table_file, terminal
 from laconic.cli.terminal import CommandError
 from laconic.terms.formatting import visible
 
+# Of probabilities in text.
+_N_DIGITS = 6
+
 
 def predict(
     model: options.Model,
@@ -30,7 +33,8 @@ def predict(
     output : Path
         File to write (.csv, .tsv, .parquet, .pq) instead of CSV to the standard output.
     probabilities : bool
-        Add a column with the probability of each class.
+        Add a column with the probability of each class: of six digits in text, and of all digits in
+        JSON and Parquet.
     keep_columns : bool
         Write the columns of the table as well; the cells of a text file stay unchanged.
     json : bool
@@ -64,6 +68,9 @@ def predict(
         names = [f"probability_{label}" for label in task.labels or ()]
         found |= dict(zip(names, shares.T, strict=True))
     result = table_file.with_columns(rows.cells, found, keep_columns)
+    is_text = not json and (output is None or output.suffix.lower() in (".csv", ".tsv"))
+    if shares is not None and is_text:
+        result = result.with_columns(result[name].round_sig_figs(_N_DIGITS) for name in names)
     if json:
         terminal.write_text(result.write_json() + "\n")
     elif output is None:
