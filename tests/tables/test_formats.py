@@ -123,6 +123,24 @@ def test_doubts_about_a_file_are_warnings(run, tmp_path):
     assert third == "warning: 2 of 22 rows have no target, 'y', and are left out."
 
 
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (
+            ["Store report", "a,b,c", "1,2,3", "4,5,6"],
+            "It has 1 of them, but most other lines have 3",
+        ),
+        (["a,b", "1,2", "3,4,5"], "Line 3 has 3 cells, but there are 2 names"),
+        (["a,a ", "1,2"], "Got 'a' more than once, without the blanks around it"),
+        (["a,a", "1,2"], "Got 'a' more than once. Rename"),
+    ],
+)
+def test_first_lines_that_are_no_header_are_refused(run, tmp_path, lines, words):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines))
+    assert refused(run("fit", path, "--target", "a"), words)
+
+
 def test_empty_lines_and_cells_are_missing_values():
     frame = cells("a,b\n1,\n\n,2\n").frame
     assert frame.rows() == [("1", None), (None, None), (None, "2")]

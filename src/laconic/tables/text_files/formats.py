@@ -14,6 +14,7 @@ import json
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -307,12 +308,13 @@ def _with_row_names(names: list[str], text: str, separator: str) -> tuple[list[s
 
 def _checked_names(names: list[str]) -> list[str]:
     """Return the names of the columns; those without one are named as pandas does."""
-    names = [name.strip() or f"Unnamed: {position}" for position, name in enumerate(names)]
+    given, names = names, [name.strip() or f"Unnamed: {i}" for i, name in enumerate(names)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
+        blanks = "" if given.count(repeated) > 1 else ", without the blanks around it"
         raise TableFileError(
-            f"Its columns must have different names. Got {repeated!r} more than once. Rename or "
-            "remove one of these columns."
+            f"Its columns must have different names. Got {repeated!r} more than once{blanks}. "
+            "Rename or remove one of these columns."
         )
     if all(map(_is_number, names)) and names != [*map(str, range(len(names)))]:
         raise TableFileError(
@@ -328,6 +330,14 @@ def _is_number(text: str) -> bool:
 
 def _check_lengths(text: str, separator: str, n_columns: int) -> None:
     """Refuse a text with a line that has more cells than there are names."""
+    counts = Counter(len(cells) for _, cells in islice(_lines(text, separator), 1, 1 + _N_LINES))
+    usual = max(counts, key=counts.__getitem__, default=0)
+    if usual > n_columns:
+        raise TableFileError(
+            f"Its first line must hold the names of the columns. It has {n_columns} of them, but "
+            f"most other lines have {usual} cells. Remove the lines above the names, if there are "
+            "any."
+        )
     for number, cells in _lines(text, separator):
         if len(cells) > n_columns:
             raise TableFileError(
