@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.checks import shown
 from laconic._util.types import Bools, Floats, Indices
 from laconic._util.words import listed
 from laconic.tables.times import (
@@ -259,7 +260,7 @@ def _warn_about_others(column: Column, known: Collection[str]) -> None:
         return
     warnings.warn(
         f"Column {column.name!r} holds only {listed(sorted(kinds))}, but the model compares it "
-        f"with {min(known)!r}: no cell is equal to that. Convert the column to the texts of the "
+        f"with {shown(min(known))}: no cell is equal to that. Convert the column to texts of the "
         "training table.",
         stacklevel=2,
     )
