@@ -17,6 +17,8 @@ from laconic import (
 )
 from laconic.boosting.settings import MAX_AUTO_TERMS
 from laconic.estimators.base import _nth_term
+from laconic.estimators.files import model_from_dict
+from laconic.export import model_to_dict
 
 
 def problem(task, n_true=2, n_rows=400, seed=0):
@@ -59,6 +61,7 @@ def test_clear_effects_give_their_terms(task):
     assert model.reason_ == f"{article} {ordinal} term would be no better than chance."
     assert model.reason_ in str(model)
     assert model.reason_ in model._repr_html_()
+    assert str(model_from_dict(model_to_dict(model))) == str(model)
     assert all(result.is_optimal for result in model.search_results_)
     assert model.unfinished_search_ is None
 

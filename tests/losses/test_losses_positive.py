@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 from sklearn.model_selection import cross_validate
 
@@ -271,6 +272,10 @@ def test_a_full_step_that_made_the_loss_sixteen_times_worse_is_halved():
     n_halvings = model.search_results_[0].n_halvings
     assert n_halvings >= 3
     assert f"proven optimal, step halved {n_halvings} times" in model._rules_html()
+    # So are those of given terms.
+    begun = clone(model).set_params(initial_terms=["x0 > 0"]).fit(X, y)
+    assert begun.search_results_[0].status == "given"
+    assert (np.diff([*staged_risks(begun, X, y, 0.0)]) < 0).all()
 
 
 @pytest.mark.parametrize("loss", [*POSITIVE[:3], OwnPoissonLoss(), HuberLoss()], ids=repr)

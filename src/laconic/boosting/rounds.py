@@ -275,22 +275,26 @@ class Rounds:
         """
         weight, result = 0.0, found.result
         if not self.is_joint:
-            weight, n_halvings = guarded_step(
-                found.problem.weight_of(found.standard),
-                found.standard,
-                self.y,
-                found.raw_predictions,
-                self.loss,
-                self.l2_regularization,
-                self.sample_weight,
-                self._output(found.output),
-            )
+            weight, n_halvings = self._step(found, found.output, found.standard)
             if weight == 0.0:
                 return None
             result = replace(result, n_halvings=n_halvings)
             weight = self.natural(weight, found.values)
         term = make_term(found.form, weight, found.output)
         return self._appended(state, term, found.values, result)
+
+    def _step(self, found: Found, output: int, standard: Values) -> tuple[float, int]:
+        """Find the weight of a term without refits, and how often its step was halved."""
+        return guarded_step(
+            found.problems[output].weight_of(standard),
+            standard,
+            self.y,
+            found.raw_predictions,
+            self.loss,
+            self.l2_regularization,
+            self.sample_weight,
+            self._output(output),
+        )
 
     def natural(self, weight: float, values: Values) -> float:
         """Convert a weight from the scale of rules to that of the values of a term."""
@@ -317,8 +321,8 @@ class Rounds:
         term, value = terms[place], worths[place]
         weight = 0.0 if self.is_joint else given.weight
         if weight is None:
-            standard = found.problems[term.output].weight_of(self._standard(values))
-            weight = self.natural(standard, values)
+            step, _ = self._step(found, term.output or 0, self._standard(values))
+            weight = self.natural(step, values)
         if weight * self._sign(term) < 0.0:
             weight = 0.0
         certificate = replace(

@@ -203,8 +203,6 @@ def _show(
     """Print the terms, the rows that they cover, and what is proven about them."""
     console.print()
     print_model(console, model)
-    if hasattr(model, "reason_"):
-        console.print(f"{model.reason_}\n")
     if len(model.ensemble_) == 0:
         console.print(_describe_constant(model, scored))
     else:

@@ -62,6 +62,9 @@ def print_model(console: Console, model: RuleModel) -> None:
     kind, sentence = task.name.capitalize(), visible(task.weights_sentence)
     console.print(f"{kind} model: {describe_size(ensemble)}. {sentence}")
     console.print(f"{_describe_record(model.record_)}\n")
+    reason = getattr(model, "reason_", None)
+    if reason is not None:
+        console.print(f"{visible(reason)}\n")
 
 
 def describe_size(ensemble: RuleEnsemble) -> str:

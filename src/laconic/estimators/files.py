@@ -111,6 +111,7 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
         "feature_importances_": saved.feature_importances,
         "reading_": saved.reading,
         "certificate_": saved.certificate,
+        "reason_": saved.reason,
         "n_features_in_": len(feature_names),
     }
     if saved.has_feature_names:

@@ -71,6 +71,8 @@ class SavedModel:
     """How the texts of the training file were read, if it was one."""
     certificate: EnsembleCertificate | None = None
     """How close the model comes to the best possible one, where that was proven."""
+    reason: str | None = None
+    """Why there are so many terms, where their number was chosen."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -124,6 +126,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             "record": model.record_,
             "reading": model.reading_,
             "certificate": None if certificate is None else certificate.to_dict(),
+            "reason": getattr(model, "reason_", None),
         }
     )
     try:
@@ -233,6 +236,7 @@ def _read_model(data: Any) -> SavedModel:
         None
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
+        found["reason"],
     )
 
 

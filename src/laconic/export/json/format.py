@@ -542,6 +542,9 @@ _MODEL_ENTRIES: Entries = {
     "record": Entry(RECORD, default=None),
     "reading": Entry(READING, default=None),
     "certificate": Entry(ENSEMBLE_CERTIFICATE, default=None),
+    "reason": Entry(
+        optional(TEXT), "Why there are so many terms, where their number was chosen.", default=None
+    ),
 }
 
 
