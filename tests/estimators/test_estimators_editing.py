@@ -62,6 +62,16 @@ def test_warnings_of_an_edit_are_new_and_point_at_it():
     assert {each.filename for each in caught} == {__file__}
 
 
+def test_forced_terms_without_weight_are_warned_of():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] > 0) + 0.1 * rng.normal(size=200)
+    model = RuleBoostingRegressor(1, weight_signs="positive", slopes=False).fit(X, y)
+    with pytest.warns(UserWarning, match="has the weight 0") as caught:
+        model.edit(X, y, force=["x0 <= -0.8"])
+    assert caught[0].filename == __file__
+
+
 def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):
     edited = model.edit(*data, replace={2: "x1 > 4"}, force=["x3 <= 1"], lock=[3])
     assert set(queries(edited)) >= {"x1 > 4", "x3 <= 1", queries(model)[2]}

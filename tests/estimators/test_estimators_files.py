@@ -399,8 +399,12 @@ def test_files_of_models_of_an_own_search_are_the_same_every_time():
 
 
 @pytest.mark.parametrize(("name", "value"), [("positive", 1), ("class_weight", "balanced")])
-def test_settings_of_classes_in_the_file_of_a_regression(name, value):
+def test_settings_of_classes_in_the_file_of_a_regression(tmp_path, name, value):
     data = model_to_dict(RuleBoostingRegressor(1).fit([[1], [2], [3], [4]], [5, 5, 1, 1]))
     data["settings"][name] = value
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(ValueError, match=f"settings.{name} must be null for regression"):
         model_from_dict(data)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(ValueError, match=r"model\.json"):
+        load_model(path)

@@ -40,6 +40,8 @@ SEARCH_OPTIONS = (
 """Parameters of a search, besides its method."""
 OWN_SEARCH = "own"
 """Name of a user-defined search method in files."""
+CLASS_SETTINGS = ("class_weight", "positive")
+"""Settings that estimators of numbers do not have."""
 
 
 MAX_AUTO_TERMS = 20
@@ -188,9 +190,7 @@ class Settings:
         left_out = {"constraints", "is_mixed"}
         if self.search == OWN_SEARCH:
             left_out.add("search")
-        # Estimators of numbers do not have these.
-        of_classes = ("class_weight", "positive")
-        left_out |= {name for name in of_classes if getattr(self, name) is None}
+        left_out |= {name for name in CLASS_SETTINGS if getattr(self, name) is None}
         found = {name: value for name, value in vars(self).items() if name not in left_out}
         if not isinstance(self.n_terms, str):
             # Where the number was chosen, it may be 0.

@@ -68,7 +68,7 @@ def predict(
         names = [f"probability_{label}" for label in task.labels or ()]
         found |= dict(zip(names, shares.T, strict=True))
     result = table_file.with_columns(rows.cells, found, keep_columns)
-    is_text = not json and (output is None or output.suffix.lower() in (".csv", ".tsv"))
+    is_text = not json and (output is None or output.suffix.lower() in files.OUTPUT_SEPARATORS)
     if shares is not None and is_text:
         result = result.with_columns(result[name].round_sig_figs(_N_DIGITS) for name in names)
     if json:

@@ -176,8 +176,8 @@ def note(messages: Iterable[str], *, quiet: bool = False) -> None:
 def short_warnings() -> Iterator[None]:
     """Show warnings as single lines, except those that repeat what the command prints.
 
-    Certificates show which searches were stopped, columns were inspected before, and those of a
-    table with names for a model without go by name.
+    Certificates show which searches were stopped, columns were inspected before, and columns are
+    chosen by name also for models that were fitted to an array.
     """
     from sklearn.exceptions import ConvergenceWarning
 

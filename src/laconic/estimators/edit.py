@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from laconic._util.checks import is_finite_number, is_whole, require
 from laconic._util.types import Bools, Floats, Indices, Values
@@ -28,6 +27,7 @@ from laconic.estimators.fitting import columns_of, make_rounds
 from laconic.estimators.settings import read_terms
 from laconic.models.alternatives import Alternative, Alternatives
 from laconic.search import SearchStatus
+from laconic.tables.inspection import ColumnWarning
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import format_column, format_count
 from laconic.terms.rules import RuleEnsemble, Term
@@ -184,11 +184,12 @@ def _fitted_again(
     X = fit_arguments[0]
     result._known = X, model._fitted_table(X)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore", UserWarning)  # the first fit has warned of the table
-        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always")
         result.fit(*fit_arguments)
     for each in caught:
-        warnings.warn(each.message, stacklevel=4)
+        # The first fit has warned of the columns.
+        if not issubclass(each.category, ColumnWarning):
+            warnings.warn(each.message, stacklevel=4)
     del result._known
     if hasattr(model, "feature_names_in_"):
         result.feature_names_in_ = model.feature_names_in_

@@ -93,11 +93,7 @@ def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
 def _estimator(saved: SavedModel) -> RuleBoosting:
     task, settings = saved.task, saved.settings
     parameters = settings.parameters(task.labels if task.outputs else None)
-    estimator = ESTIMATORS[task.name]()
-    odd = sorted(parameters.keys() - estimator.get_params().keys())
-    if odd:
-        raise ValueError(f"A {task.name} model has no setting {odd[0]!r}. The file is damaged.")
-    estimator.set_params(**parameters)
+    estimator = ESTIMATORS[task.name](**parameters)
     feature_names = saved.ensemble.feature_names or ()
     attributes = {
         "task_": task,

@@ -237,7 +237,6 @@ def as_texts(column: Column, known: Collection[str]) -> Column:
     """
     if isinstance(column, TimeColumn) or column.missing.all():
         return column
-    known = [*map(str, known)]  # damaged files may mix types
     _warn_about_others(column, known)
     if column.is_text or any(map(loses_zeros, known)):
         return column

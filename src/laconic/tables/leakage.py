@@ -307,13 +307,13 @@ def _find_sums(
 
     The target was divided by `scale`.
     """
+    if len(names) < 2:
+        return
     sample = _numbers(table, names, some.rows)
     # Of copies, the first one is enough.
     first = {values.tobytes(): place for place, values in reversed([*enumerate(sample.T)])}
     kept = sorted(first.values())
     names, sample = [names[place] for place in kept], sample[:, kept]
-    if len(names) < 2:
-        return
     for as_addends, formula in ((_unchanged, _sum_text), (_logarithms, _product_text)):
         found = _addends(as_addends(sample), as_addends(some.target))
         if len(found) < 2:
@@ -332,8 +332,7 @@ def _find_sums(
 def _numbers(table: Table, names: Sequence[str], rows: Rows) -> Floats:
     """Return some rows of columns of numbers as a matrix."""
     columns = [read_column(table, name).take(rows) for name in names]
-    numbers = [each.values for each in columns if isinstance(each, NumericColumn)]
-    return np.column_stack(numbers) if numbers else np.empty((0, 0))
+    return np.column_stack([each.values for each in columns if isinstance(each, NumericColumn)])
 
 
 def _unchanged(numbers: Floats) -> Floats:

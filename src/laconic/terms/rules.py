@@ -627,7 +627,8 @@ def _converter(known: list[Any]) -> Converter:
     """Find how to convert a column to what it is compared with."""
     if any(isinstance(value, MOMENTS) for value in known):
         return with_dates
-    return partial(as_texts, known=known) if isinstance(known[0], str) else as_numbers
+    texts = [value for value in known if isinstance(value, str)]
+    return partial(as_texts, known=texts) if texts else as_numbers
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:

@@ -23,7 +23,7 @@ from laconic._util.json_format import COUNT, Entry, Object, choice
 from laconic._util.types import Floats
 from laconic.boosting import Settings
 from laconic.boosting.certificate import EnsembleCertificate, EnsemblesOfSize, EnsemblesOfWeight
-from laconic.boosting.settings import make_term
+from laconic.boosting.settings import CLASS_SETTINGS, make_term
 from laconic.candidates.constraints import read_constraints
 from laconic.export.json.format import NAME, VERSION, SavedTerm, model_format
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
@@ -255,6 +255,9 @@ def _read_settings(values: dict[str, Any], names: Sequence[str], task: Task) -> 
         _check_term(f"{path}.initial_terms[{place}]", term, names, task)
     for place, form in enumerate(values["excluded_terms"]):
         _check_term(f"{path}.excluded_terms[{place}]", make_term(form, 0.0, 0), names, task)
+    for name in CLASS_SETTINGS:
+        is_met = task.holds_classes or values[name] is None
+        require(is_met, f"{path}.{name}", f"null for {task.name}", values[name])
     constraints = read_constraints(names, classes=task.labels, **values["constraints"])
     return Settings(**{**values, "constraints": constraints})
 
