@@ -10,8 +10,14 @@ import pytest
 from commands import people, pretend_terminal, refused
 
 from estimators import STAGEWISE
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
-from laconic.cli import files, table_file
+from laconic import (
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    RuleEnsemble,
+    load_model,
+    save_model,
+)
+from laconic.cli import table_file
 from laconic.cli.compare import MAX_GROUPS, _differences
 from laconic.losses import SquaredLoss
 from laconic.models.scores import ScoredRows
@@ -145,7 +151,7 @@ def test_which_model_is_better(run, saved, table):
     assert (scores["better"], scores["n_rows"]) == ("a", 80)
     y = people()["client"].to_numpy()
     for name, path in (("b", a), ("a", b)):
-        score = files.load_model(path).score(X, y)
+        score = load_model(path).score(X, y)
         assert scores["metrics"]["accuracy"][name] == pytest.approx(score)
     assert run("compare", b, a, table, "--target", "client", "--json")[1] == out
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 
 from laconic._util.types import Floats, Values
 from laconic.candidates.slopes import standardised
@@ -504,14 +503,14 @@ class _ClassRisk(PenalisedRisk):
 
     def value(self, weights: Floats) -> tuple[float, float]:
         """Compute the risk at some weights, and its rounding error."""
-        losses = -self.counts * log_softmax(self._scores(weights), axis=1)
+        losses = -self.counts * _log_softmax(self._scores(weights))
         value = float(losses.sum() + self.penalties @ weights**2 / 2)
         return value, 8 * _EPSILON * abs(value)
 
     def at(self, weights: Floats) -> Point:
         """Compute the risk at some weights, with its derivatives."""
         scores = self._scores(weights)
-        shares = np.exp(log_softmax(scores, axis=1))
+        shares = np.exp(_log_softmax(scores))
         expected = self.totals[:, np.newaxis] * shares
         decay = self.penalties * weights
         slopes = self._sums(expected - self.counts) + decay
@@ -527,3 +526,9 @@ class _ClassRisk(PenalisedRisk):
     def _sums(self, values: Floats) -> Floats:
         """Add up the values of its class, times those of each term, over the cells."""
         return np.asarray((self.columns * values[:, self.outputs].T).sum(axis=1), dtype=np.float64)
+
+
+def _log_softmax(scores: Floats) -> Floats:
+    from scipy.special import log_softmax
+
+    return np.asarray(log_softmax(scores, axis=1), dtype=np.float64)

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from laconic._util.types import Bools, Floats, Integers
 from laconic.search import SearchProblem
@@ -128,6 +127,8 @@ class SlopeCandidates:
     @cached_property
     def _sums(self) -> tuple[Any, Any, Any]:
         """Sparse matrices that add up rows, times 1, level and squared level, over all bins."""
+        from scipy import sparse
+
         n_bins, starts, all_rows, all_levels = (
             self.n_bins + 1,
             [np.zeros(1, dtype=np.int64)],

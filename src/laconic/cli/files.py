@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import laconic
 from laconic._util.files import write_whole
 from laconic._util.words import listed
 from laconic.cli.terminal import CommandError
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from laconic.estimators.base import RuleBoosting
+    from laconic.models.rule_model import Model, RuleModel
 
 # Not a usual name of a file.
 STANDARD_INPUT = Path("<standard input>")
@@ -38,21 +38,40 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     write_whole(path, content.getvalue())
 
 
-def load_model_for(command: str, path: Path, table: Path | str) -> RuleBoosting:
+def load_model_for(command: str, path: Path, table: Path | str) -> RuleModel:
     """Load a model for a command that a table follows, and refuse a table in its place."""
+    _refuse_table(command, path, table)
+    return load_model(path)
+
+
+def load_estimator_for(command: str, path: Path, table: Path | str) -> RuleBoosting:
+    """Load a model that is to learn, too, which takes a second longer."""
+    from laconic.estimators.files import load_model
+
+    _refuse_table(command, path, table)
+    return _load(path, load_model)
+
+
+def _refuse_table(command: str, path: Path, table: Path | str) -> None:
     if has_suffix(path, _SUFFIXES_OF_TABLES_ALONE):
         raise CommandError(
             f"The model comes first: laconic {command} MODEL TABLE. Got the table {str(path)!r} "
             f"as MODEL and {str(table)!r} as TABLE."
         )
-    return load_model(path)
 
 
-def load_model(path: Path) -> RuleBoosting:
-    """Load a model from a path that must exist."""
+def load_model(path: Path) -> RuleModel:
+    """Load a model from a path that must exist, to be shown and applied."""
+    from laconic.export.json.files import read_model
+    from laconic.models.rule_model import RuleModel
+
+    return _load(path, lambda path: read_model(path).fill(RuleModel()))
+
+
+def _load(path: Path, load: Callable[[Path], Model]) -> Model:
     check_is_file(path, "model")
     try:
-        return laconic.load_model(path)
+        return load(path)
     except OSError as error:
         raise CommandError(
             f"Cannot read the model {str(path)!r}: {error.strerror or error}. Check that you may "

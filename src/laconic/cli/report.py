@@ -51,7 +51,7 @@ def report(
     max_sample_rows : int
         Largest number of rows whose values are in the report; 0 for summaries only.
     """
-    fitted = files.load_model_for("report", model, table)
+    fitted = files.load_estimator_for("report", model, table)
     other = None if baseline is None else files.load_model(baseline)
     if output is None and not json:
         output = model.with_suffix(".html")

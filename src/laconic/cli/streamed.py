@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from laconic.candidates.distinct_rows.column_roles import Kept
     from laconic.cli import options
     from laconic.estimators.base import RuleBoosting
+    from laconic.models.rule_model import RuleModel
     from laconic.models.scores import ScoredRows
 
 # A text takes several times its size in memory.
@@ -152,7 +153,7 @@ class PartReader:
 
 
 def open_for_model(
-    model: RuleBoosting,
+    model: RuleModel,
     path: Path | str,
     format: options.Format,
     roles: Sequence[str] = (),
@@ -287,19 +288,21 @@ def fit_large(
 
 
 def predict_large(
-    model: RuleBoosting,
+    model: RuleModel,
     table: TableSource,
     read: PartReader,
     output: Path | None,
     **how: Any,
 ) -> None:
     """Write predictions to a Parquet file as the rows are read."""
+    from laconic.estimators.stream_predictions import write_predictions
+
     if output is None or output.suffix.lower() not in (".parquet", ".pq"):
         raise CommandError(
             "Predictions for a table that is read in parts go to a Parquet file. Name one with "
             "--output predictions.parquet."
         )
     with table_file.short_warnings():
-        n_rows = model.save_predictions(table, output, **how)
+        n_rows = write_predictions(model, table, output, **how)
     read.warn()
     terminal.make_console().print(f"{n_rows:,} rows written to {output}")

@@ -53,7 +53,7 @@ class Columns:
         self, command: str, model: Path, table: Path | str
     ) -> tuple[RuleBoosting, dict[str, Any]]:
         """Load a model, and read the rows that it was fitted to as arguments of `fit`."""
-        fitted = files.load_model_for(command, model, table)
+        fitted = files.load_estimator_for(command, model, table)
         target = table_file.target_of(fitted, self.target)
         known: dict[str, Any] = {} if fitted.record_ is None else dict(fitted.record_.settings)
         weight = self.weight or known.get("weight")

@@ -42,11 +42,8 @@ from laconic.estimators.progress import FitProgress, ProgressPrinter
 from laconic.estimators.read_training_data import reduced
 from laconic.estimators.stream_predictions import write_predictions
 from laconic.estimators.training_data import read_inputs, read_rows, validated
-from laconic.losses import Loss
 from laconic.models.alternatives import Alternatives
-from laconic.models.explanation import Explanation
 from laconic.models.notes import note_on_dates
-from laconic.models.predictions import Predictions
 from laconic.models.rule_model import RuleModel, add_model_class, checked_table, term_names
 from laconic.models.shapley import ShapleyValues, feature_importances, shapley_values
 from laconic.models.tasks import Task
@@ -54,11 +51,9 @@ from laconic.search import SearchResult
 from laconic.search.results import describe_certificate
 from laconic.tables.sources.sources import scan
 from laconic.tables.tables import Table
-from laconic.tables.text_files.text_format import Reading
 from laconic.terms.display import rules_html
 from laconic.terms.formatting import format_count, format_number, format_percent
-from laconic.terms.record import FitRecord
-from laconic.terms.rules import RuleCoverage, RuleEnsemble, rule_coverages
+from laconic.terms.rules import RuleCoverage, rule_coverages
 
 if TYPE_CHECKING:
     from laconic.report import Report
@@ -85,7 +80,7 @@ def _nth_term(number: int) -> str:
     return f"A{'n' if word == 'eighth' else ''} {word} term"
 
 
-class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
+class RuleBoosting(CallbackSupportMixin, TransformerMixin, RuleModel, BaseEstimator):
     """Base class of all estimators; they differ in their task and in the choice of the size."""
 
     task: ClassVar[type[Task]]
@@ -94,27 +89,12 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """Of an estimator that chooses the number of terms, the one that is given it."""
 
     n_terms: int
-    ensemble_: RuleEnsemble
-    task_: Task
-    settings_: Settings
-    search_results_: list[SearchResult]
     unfinished_search_: SearchResult | None
-    l2_regularization_: float
-    rule_coverages_: list[RuleCoverage]
-    feature_importances_: Floats
-    stages_: Sequence[RuleEnsemble]
-    n_candidates_: int
-    n_features_in_: int
     provable_with_: dict[str, Any]
     edits_: EditReport
     n_terms_: int
     cv_results_: dict[str, Any]
     reason_: str
-    record_: FitRecord | None = None
-    reading_: Reading | None = None
-    certificate_: EnsembleCertificate | None = None
-    # A table that was read already; only the copies of `first_terms` and `edit` have one.
-    _known: tuple[Any, Table] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -361,11 +341,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             setattr(other, name, value)
         return other
 
-    @property
-    def loss_(self) -> Loss:
-        """The loss in use."""
-        return self.task_.loss
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the target: the more probable class, or a number.
 
@@ -401,28 +376,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _staged_raw_predictions(self, X: Any) -> Iterator[Floats]:
         yield from islice(self.predictions_for(X).staged_raw(), 1, None)
 
-    @property
-    def stages(self) -> Sequence[RuleEnsemble]:
-        """The ensembles that led to this one, or its first 0, 1, 2, ... terms."""
-        stages = getattr(self, "stages_", None)
-        # Those of another ensemble, which someone has replaced, are of no use.
-        return stages if stages and stages[-1] == self.ensemble_ else self.ensemble_.stages
-
-    def predictions_for(self, X: Any) -> Predictions:
-        """Read a table once, for everything that can be asked about its rows.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Returns
-        -------
-        predictions : Predictions
-            Values of the terms, raw predictions, predictions and probabilities.
-        """
-        table = self._fitted_table(X)
-        return Predictions(self.ensemble_, self.task_, table, self.stages)
-
     def transform(self, X: Any) -> Any:
         """Compute the values of the terms, as columns for other models.
 
@@ -457,21 +410,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         has_others = input_features is not None and not hasattr(self, "feature_names_in_")
         names = term_names(self.ensemble_, features if has_others else None)
         return np.array(names, dtype=object)
-
-    def explain(self, X: Any) -> Explanation:
-        """Find what each term adds to the prediction of each row.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Returns
-        -------
-        explanation : Explanation
-            Sequence of `RowExplanation`, one per row. ``print`` shows what each term adds, line by
-            line; ``to_frame()`` makes a table.
-        """
-        return Explanation(self.predictions_for(X))
 
     def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
         """Compute exact Shapley values of the raw predictions, of two classes for the positive one.
@@ -807,13 +745,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         validated(self, X, table)
         return self._with_fitted_names(table)
 
-    def _with_fitted_names(self, table: Table) -> Table:
-        """Name the columns as in fit: by position, unless the table itself has these names."""
-        names = self.ensemble_.feature_names or ()
-        if not (table.is_named and set(table.feature_names) == set(names)):
-            table = table.rename(names)
-        return self.ensemble_.readable(table)
-
     def __getstate__(self) -> dict[str, Any]:
         # Neither files nor copies of copies hold a table.
         state: dict[str, Any] = super().__getstate__()
@@ -827,13 +758,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         # Not capitalize, which would make the name of the class small.
         meaning = self.task_.sum_words
         return f"{meaning[0].upper()}{meaning[1:]}, {self.ensemble_.size_text}"
-
-    @property
-    def own_certificate(self) -> EnsembleCertificate | None:
-        """The certificate of the model, unless it is that of other terms or weights."""
-        certificate = self.certificate_
-        is_own = certificate is not None and certificate.ensemble == self.ensemble_
-        return certificate if is_own else None
 
     @property
     def _proof_words(self) -> str:

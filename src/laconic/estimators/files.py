@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.regressor import RuleBoostingRegressor
@@ -93,26 +91,4 @@ def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
 def _estimator(saved: SavedModel) -> RuleBoosting:
     task, settings = saved.task, saved.settings
     parameters = settings.parameters(task.labels if task.outputs else None)
-    estimator = ESTIMATORS[task.name](**parameters)
-    feature_names = saved.ensemble.feature_names or ()
-    attributes = {
-        "task_": task,
-        "settings_": settings,
-        "ensemble_": saved.ensemble,
-        "stages_": saved.stages,
-        "search_results_": saved.search_results,
-        "n_candidates_": saved.n_candidates,
-        "l2_regularization_": saved.l2_regularization,
-        "record_": saved.record,
-        "feature_importances_": saved.feature_importances,
-        "reading_": saved.reading,
-        "certificate_": saved.certificate,
-        "reason_": saved.reason,
-        "n_features_in_": len(feature_names),
-    }
-    if saved.has_feature_names:
-        attributes["feature_names_in_"] = np.array(feature_names, dtype=object)
-    for name, value in attributes.items():
-        if value is not None:
-            setattr(estimator, name, value)
-    return estimator
+    return saved.fill(ESTIMATORS[task.name](**parameters))

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
-from sklearn.utils.validation import check_is_fitted
-
 from laconic._util.json_format import is_unicode
 from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
-from laconic.models import RuleModel, is_rule_model
+from laconic.models import RuleModel
 from laconic.tables.columns import Category
 from laconic.tables.tables import whole_date
 from laconic.tables.times import NAMES_OF_PARTS, kind_of
@@ -125,13 +123,16 @@ def single_output(model: RuleModel, target: str) -> RuleModel:
 
 def checked_model(model: Any) -> RuleModel:
     """Return the model if it is a fitted RuleModel; refuse others."""
-    if not is_rule_model(model):
+    if not isinstance(model, RuleModel):
         raise TypeError(
             "Only a RuleModel can be exported, such as a RuleBoostingClassifier or a "
             f"RuleBoostingRegressor. Got {type(model).__name__}. From a pipeline, pass its last "
             "step, pipeline[-1]."
         )
-    check_is_fitted(model)
+    if not hasattr(model, "ensemble_"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(model)
     return model
 
 

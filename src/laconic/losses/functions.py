@@ -1,4 +1,7 @@
-"""The losses: what a raw prediction costs, and the derivatives of that cost."""
+"""The losses: what a raw prediction costs, and the derivatives of that cost.
+
+SciPy is imported by the methods that need it: a model is shown without it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
 
 from laconic._util.types import Floats
 from laconic._util.words import parameter
@@ -376,6 +378,8 @@ class LogisticLoss:
 
     def gradients(self, y: Floats, raw_predictions: Floats) -> Floats:
         """First derivative of each row's loss: ``-y sigma(-y f)``."""
+        from scipy.special import expit
+
         gradients: Floats = expit(-(y * raw_predictions))
         gradients *= y
         return -gradients
@@ -393,6 +397,8 @@ class LogisticLoss:
 
     def inverse_link(self, raw_predictions: Floats) -> Floats:
         """Probability of the class 1: ``sigma(f)``."""
+        from scipy.special import expit
+
         probabilities: Floats = expit(raw_predictions)
         return probabilities
 
@@ -420,6 +426,8 @@ class MultinomialLoss:
 
     def value(self, y: Floats, raw_predictions: Floats) -> Floats:
         """Loss of each row."""
+        from scipy.special import log_softmax
+
         logarithms = log_softmax(raw_predictions, axis=1)
         return np.asarray(-logarithms[np.arange(len(y)), y.astype(np.intp)], dtype=np.float64)
 
@@ -436,6 +444,8 @@ class MultinomialLoss:
 
     def inverse_link(self, raw_predictions: Floats) -> Floats:
         """Probabilities of the classes, of shape (n_rows, n_classes)."""
+        from scipy.special import softmax
+
         return np.asarray(softmax(raw_predictions, axis=1), dtype=np.float64)
 
     def constants(self, y: Floats, n_outputs: int, sample_weight: Floats | None = None) -> Floats:

@@ -2,7 +2,7 @@
 
 from laconic.models.explanation import Explanation, RowExplanation
 from laconic.models.predictions import Predictions
-from laconic.models.rule_model import RuleModel, first_terms, is_rule_model
+from laconic.models.rule_model import RuleModel, first_terms
 from laconic.models.shapley import ShapleyValues, feature_importances
 
 __all__ = [
@@ -13,5 +13,4 @@ __all__ = [
     "ShapleyValues",
     "feature_importances",
     "first_terms",
-    "is_rule_model",
 ]

@@ -13,7 +13,7 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 
 from laconic._util.types import Floats
-from laconic.models import RuleModel, first_terms, is_rule_model
+from laconic.models import RuleModel, first_terms
 
 __all__ = ["area_scorer", "normalized_area", "score_curve"]
 
@@ -149,7 +149,7 @@ def rule_model(model: Any) -> RuleModel:
     """Find the fitted rule ensemble in a model: itself, or at the end of a pipeline or a search."""
     model = getattr(model, "best_estimator_", model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if not (is_rule_model(last) and hasattr(last, "ensemble_")):
+    if not (isinstance(last, RuleModel) and hasattr(last, "ensemble_")):
         raise TypeError(
             "The model must be a fitted rule ensemble, with an attribute 'ensemble_'. Got "
             f"{type(last).__name__}. Call its fit method first, or pass a RuleBoostingClassifier "

@@ -6,9 +6,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeGuard, TypeVar
-
-from numpy.typing import NDArray
+from typing import Any, TypeVar
 
 from laconic._util.types import Floats
 from laconic.boosting import Settings
@@ -26,11 +24,12 @@ from laconic.terms.rules import RuleCoverage, RuleEnsemble, Term
 from laconic.terms.slopes import Slope
 
 
-class RuleModel(Protocol):
-    """Terms, the task that they were fitted for, and their certificates.
+class RuleModel:
+    """A fitted model: terms, the task that they were fitted for, and their certificates.
 
     Explanations, plots, scores, exports and reports take any such model, and ask its task wherever
-    classes and numbers differ. The estimators are such models.
+    classes and numbers differ. The estimators are such models. Nothing here needs scikit-learn, so
+    that a model from a file can be shown and applied at once.
 
     Attributes
     ----------
@@ -62,34 +61,71 @@ class RuleModel(Protocol):
     stages_: Sequence[RuleEnsemble]
     n_candidates_: int
     n_features_in_: int
-    record_: FitRecord | None
-    reading_: Reading | None
-    certificate_: EnsembleCertificate | None
-    _known: tuple[Any, Table] | None
+    record_: FitRecord | None = None
+    reading_: Reading | None = None
+    certificate_: EnsembleCertificate | None = None
+    # A table that was read already; only the copies of `first_terms` and `edit` have one.
+    _known: tuple[Any, Table] | None = None
 
     @property
     def loss_(self) -> Loss:
         """The loss in use."""
+        return self.task_.loss
 
     @property
     def stages(self) -> Sequence[RuleEnsemble]:
         """The ensembles that led to this one, or its first 0, 1, 2, ... terms."""
+        stages = getattr(self, "stages_", None)
+        # Those of another ensemble, which someone has replaced, are of no use.
+        return stages if stages and stages[-1] == self.ensemble_ else self.ensemble_.stages
 
     @property
     def own_certificate(self) -> EnsembleCertificate | None:
-        """The certificate of the model, unless it is for other terms or weights."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the target."""
+        """The certificate of the model, unless it is that of other terms or weights."""
+        certificate = self.certificate_
+        is_own = certificate is not None and certificate.ensemble == self.ensemble_
+        return certificate if is_own else None
 
     def predictions_for(self, X: Any) -> Predictions:
-        """Read a table once, for all predictions and explanations of its rows."""
+        """Read a table once, for everything that can be asked about its rows.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        predictions : Predictions
+            Values of the terms, raw predictions, predictions and probabilities.
+        """
+        table = self._fitted_table(X)
+        return Predictions(self.ensemble_, self.task_, table, self.stages)
 
     def explain(self, X: Any) -> Explanation:
-        """Find what each term adds to the prediction of each row."""
+        """Find what each term adds to the prediction of each row.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        explanation : Explanation
+            Sequence of `RowExplanation`, one per row. ``print`` shows what each term adds, line by
+            line; ``to_frame()`` makes a table.
+        """
+        return Explanation(self.predictions_for(X))
 
     def _fitted_table(self, X: Any) -> Table:
         """Check a table to predict for."""
+        return self._with_fitted_names(checked_table(X))
+
+    def _with_fitted_names(self, table: Table) -> Table:
+        """Name the columns as in fit: by position, unless the table itself has these names."""
+        names = self.ensemble_.feature_names or ()
+        if not (table.is_named and set(table.feature_names) == set(names)):
+            table = table.rename(names)
+        return self.ensemble_.readable(table)
 
 
 MODEL_CLASSES: list[type[RuleModel]] = []
@@ -110,11 +146,6 @@ def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
         _ACTIONS.append(act)
     for model in MODEL_CLASSES:
         act(model)
-
-
-def is_rule_model(model: Any) -> TypeGuard[RuleModel]:
-    """Check whether an object is a model of one of the registered classes."""
-    return isinstance(model, tuple(MODEL_CLASSES))
 
 
 Model = TypeVar("Model", bound=RuleModel)

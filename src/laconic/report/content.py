@@ -17,7 +17,7 @@ from laconic._util.types import Bools, Floats, Indices
 from laconic._util.words import listed, parameter
 from laconic.boosting.certificate import EnsembleCertificate
 from laconic.export.json.format import CONDITION
-from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
+from laconic.models import Predictions, RuleModel, feature_importances
 from laconic.models.alternatives import Alternatives
 from laconic.models.notes import note_on_dates
 from laconic.models.scores import ScoredRows, describe_unseen, remarks, training_constant
@@ -144,12 +144,13 @@ def _own(certificate: EnsembleCertificate | None, model: RuleModel) -> EnsembleC
 def _comparable(baseline: RuleModel | None, task: Task) -> RuleModel | None:
     if baseline is None:
         return None
-    if not is_rule_model(baseline):
+    if not isinstance(baseline, RuleModel):
         raise TypeError(
             "The 'baseline' parameter of a report must be a fitted rule ensemble or None. Got "
             f"{type(baseline).__name__}."
         )
-    check_is_fitted(baseline)
+    if not hasattr(baseline, "ensemble_"):
+        check_is_fitted(baseline)
     if (baseline.task_.name, baseline.task_.labels) != (task.name, task.labels):
         raise ValueError(
             "The 'baseline' of a report must predict the same target as the model. Got "

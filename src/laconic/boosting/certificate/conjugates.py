@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
-from scipy.special import entr
 
 from laconic import _core
 from laconic._util.types import Floats, Indices
@@ -201,6 +200,8 @@ class MultinomialConjugate(Conjugate):
         return float(self.weights @ self._entropies(scale * forces))
 
     def _entropies(self, forces: Floats) -> Floats:
+        from scipy.special import entr
+
         probabilities = forces / self.weights[:, np.newaxis]
         probabilities[self._own] += 1.0
         return np.asarray(entr(np.clip(probabilities, 0.0, 1.0)).sum(axis=1))

@@ -29,6 +29,7 @@ from laconic.export.json.format import NAME, VERSION, SavedTerm, model_format
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NamedLoss, loss_settings, make_loss
 from laconic.models import RuleModel
+from laconic.models.rule_model import Model
 from laconic.models.tasks import TASKS, Task
 from laconic.search import SearchResult
 from laconic.tables.tables import whole_date
@@ -73,6 +74,31 @@ class SavedModel:
     """How close the model comes to the best possible one, where that was proven."""
     reason: str | None = None
     """Why there are so many terms, where their number was chosen."""
+
+    def fill(self, model: Model) -> Model:
+        """Give a model all that is known; it is an estimator, or shows and predicts only."""
+        feature_names = self.ensemble.feature_names or ()
+        attributes = {
+            "task_": self.task,
+            "settings_": self.settings,
+            "ensemble_": self.ensemble,
+            "stages_": self.stages,
+            "search_results_": self.search_results,
+            "n_candidates_": self.n_candidates,
+            "l2_regularization_": self.l2_regularization,
+            "record_": self.record,
+            "feature_importances_": self.feature_importances,
+            "reading_": self.reading,
+            "certificate_": self.certificate,
+            "reason_": self.reason,
+            "n_features_in_": len(feature_names),
+        }
+        if self.has_feature_names:
+            attributes["feature_names_in_"] = np.array(feature_names, dtype=object)
+        for name, value in attributes.items():
+            if value is not None:
+                setattr(model, name, value)
+        return model
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import column_or_1d
 
 from laconic._util.json_format import Entries
 from laconic._util.types import Floats
@@ -263,7 +262,12 @@ def as_1d(y: ArrayLike) -> NDArray[Any]:
         )
     # scikit-learn's check of a vector takes as long as fitting a rule.
     is_vector = type(y) is np.ndarray and y.ndim == 1
-    cells: NDArray[Any] = np.asarray(y) if is_vector else column_or_1d(y, warn=True)
+    if is_vector:
+        cells = np.asarray(y)
+    else:
+        from sklearn.utils.validation import column_or_1d
+
+        cells = column_or_1d(y, warn=True)
     if cells.dtype.kind == "c":
         raise ValueError(
             "Complex data not supported: the target y must hold real numbers or classes. Got dtype "

@@ -11,9 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic._util.checks import require
 from laconic._util.json_format import CATEGORY, Array, Entries, Entry
@@ -43,10 +40,14 @@ def _accuracy(numbers: Floats, raw: Floats, means: Floats, weights: Floats | Non
 
 
 def _area(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    from sklearn.metrics import roc_auc_score
+
     return float(roc_auc_score(numbers > 0, raw, sample_weight=weights))
 
 
 def _log_loss(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    from sklearn.metrics import log_loss
+
     labels = np.arange(raw.shape[1] if raw.ndim == 2 else 2)
     # A user-supplied loss may return values outside of [0, 1].
     return float(log_loss(numbers, means.clip(0, 1), sample_weight=weights, labels=labels))
@@ -56,6 +57,8 @@ def _average_precision(
     numbers: Floats, raw: Floats, means: Floats, weights: Floats | None
 ) -> float:
     """Compute the average precision of the rarer class, which is its share without a model."""
+    from sklearn.metrics import average_precision_score
+
     if np.average(numbers > 0, weights=weights) > 0.5:
         numbers, raw = 1.0 - numbers, -raw
     return float(average_precision_score(numbers > 0, raw, sample_weight=weights))
@@ -136,6 +139,8 @@ class Classification(Task):
         positive: Any = None,
     ) -> tuple[Self, Floats]:
         """Check the target, and find its classes."""
+        from sklearn.utils.validation import assert_all_finite, check_consistent_length
+
         labels = as_1d(y)
         # The list itself, because NumPy makes the text 'nan' of a NaN among strings.
         _check_all_present(y if isinstance(y, list | tuple) else labels)
@@ -324,6 +329,8 @@ class Classification(Task):
 
 def _check_discrete(labels: NDArray[Any]) -> None:
     """Check that labels are classes, and not numbers with a fraction."""
+    from sklearn.utils.multiclass import check_classification_targets
+
     # scikit-learn's check of whole numbers takes as long as fitting a rule.
     if labels.dtype.kind == "f" and (np.trunc(labels) == labels).all():
         return

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import (
-    d2_tweedie_score,
-    mean_absolute_error,
-    mean_tweedie_deviance,
-    r2_score,
-    root_mean_squared_error,
-)
-from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic._util.types import Floats
 from laconic.boosting.training_data import FitTask
@@ -38,15 +29,21 @@ from laconic.terms.formatting import format_factor, format_number
 # Metrics are functions of modules or `partial` objects of these, so that fitted models can be
 # pickled.
 def _mae(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    from sklearn.metrics import mean_absolute_error
+
     return float(mean_absolute_error(numbers, means, sample_weight=weights))
 
 
 def _r2(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    from sklearn.metrics import r2_score
+
     numbers, means, _ = _without_scale(numbers, means)
     return float(r2_score(numbers, means, sample_weight=weights))
 
 
 def _rmse(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    from sklearn.metrics import root_mean_squared_error
+
     numbers, means, exponent = _without_scale(numbers, means)
     return math.ldexp(root_mean_squared_error(numbers, means, sample_weight=weights), exponent)
 
@@ -58,7 +55,7 @@ def _without_scale(numbers: Floats, means: Floats) -> tuple[Floats, Floats, int]
 
 
 def _of_positive_mean(
-    score: Callable[..., float],
+    name: str,
     power: float,
     numbers: Floats,
     raw: Floats,
@@ -66,7 +63,10 @@ def _of_positive_mean(
     weights: Floats | None,
 ) -> float:
     """Compute a score of scikit-learn with a `power` parameter, for positive means."""
+    from sklearn import metrics
+
     least = np.finfo(np.float64).tiny
+    score = getattr(metrics, name)
     return float(score(numbers, means.clip(least), sample_weight=weights, power=power))
 
 
@@ -80,8 +80,8 @@ def _has_share(power: float, numbers: Floats, weights: Floats | None) -> bool:
 
 def _deviance_metrics(power: float) -> tuple[Metric, ...]:
     """Return the metrics for a variance that grows like mean**power."""
-    share = partial(_of_positive_mean, d2_tweedie_score, power)
-    deviance = partial(_of_positive_mean, mean_tweedie_deviance, power)
+    share = partial(_of_positive_mean, "d2_tweedie_score", power)
+    deviance = partial(_of_positive_mean, "mean_tweedie_deviance", power)
     is_defined = partial(_has_deviance, power)
     return (
         Metric("d2", "D²", "D²", True, share, partial(_has_share, power)),
@@ -177,6 +177,8 @@ class Regression(Task):
         positive: Any = None,
     ) -> tuple[Self, Floats]:
         """Check that the target holds numbers."""
+        from sklearn.utils.validation import assert_all_finite, check_consistent_length
+
         cells = as_1d(y)
         try:
             if cells.dtype.kind in "mM":
