@@ -101,7 +101,7 @@ class Scanner {
 
     /// Returns how many sets were looked at.
     std::uint64_t run() {
-        descend<0>(scan_.cells, scan_.n_pairs);
+        descend<0>(scan_.cells, scan_.n_pairs, 0.0F);
         return n_tests_ * n_lanes_;
     }
 
@@ -109,9 +109,10 @@ class Scanner {
     // Slices of a table between two looks at the clock: far below a second.
     static constexpr std::uint32_t n_slices_at_once = 16;
 
-    /// Goes through the masks of an axis, given the sums of its bins.
+    /// Goes through the masks of an axis, given the sums of its bins and the largest share of the
+    /// columns on the axes above.
     template <std::size_t level>
-    void descend(const Number* bins, std::size_t n_pairs) {
+    void descend(const Number* bins, std::size_t n_pairs, float share_above) {
         const TableAxis& axis = scan_.axes[level];
         const std::size_t size = row_size_[level];
         Number* slot = slots_[level];
@@ -128,15 +129,23 @@ class Scanner {
             if (!is_allowed) continue;
             masks_[level] = static_cast<std::uint32_t>(mask);
             const std::size_t n_left = n_pairs - (is_pair ? 1 : 0);
+            const float share = larger_share(share_above, axis.columns[mask]);
             if constexpr (level + 1 < max_outer_axes) {
                 if (level + 1 < scan_.n_axes) {
-                    descend<level + 1>(slot, n_left);
+                    descend<level + 1>(slot, n_left, share);
                     if (is_stopped()) return;
                     continue;
                 }
             }
-            test(slot);
+            test(slot, share);
         }
+    }
+
+    float larger_share(float share, const std::array<std::uint32_t, 2>& columns) const {
+        if (scan_.shares == nullptr) return share;
+        for (const std::uint32_t column : columns)
+            share = share < scan_.shares[column] ? scan_.shares[column] : share;
+        return share;
     }
 
     bool is_stopped() {
@@ -179,10 +188,10 @@ class Scanner {
         while (bin < removed) subtract(slot, bins + *bin++ * size, size);
     }
 
-    bool is_wanted(const Number* g, std::size_t lane) const {
+    bool is_wanted(const Number* g, std::size_t lane, float scale) const {
         const auto square = [](Number x) { return static_cast<float>(x) * static_cast<float>(x); };
         if (!(square(g[lane]) > scan_.least_square)) return false;
-        float sum = square(g[lane]) - scan_.scale * static_cast<float>(g[n_lanes_ + lane]);
+        float sum = square(g[lane]) - scale * static_cast<float>(g[n_lanes_ + lane]);
         for (std::size_t k = 0; k < scan_.lanes.sums.n_components; ++k)
             sum += scan_.square_scales[k] * square(g[(2 + k) * n_lanes_ + lane]);
         return sum > scan_.threshold;
@@ -193,33 +202,46 @@ class Scanner {
         return !sums.has_coverage || g[(sums.size() - 1) * n_lanes_ + lane] >= scan_.min_coverage;
     }
 
-    void test(const Number* g) {
+    void test(const Number* g, float share) {
         ++n_tests_;
-        if (scan_.lanes.sums.n_components == 0) {
-            test_blocks<false>(g);
+        if (scan_.shares != nullptr) {
+            test_blocks<Test::shares>(g, share);
+        } else if (scan_.lanes.sums.n_components > 0) {
+            test_blocks<Test::components>(g, share);
         } else {
-            test_blocks<true>(g);
+            test_blocks<Test::plain>(g, share);
         }
     }
 
-    template <bool has_components>
-    void test_blocks(const Number* g) {
+    enum class Test { plain, shares, components };
+
+    template <Test kind>
+    void test_blocks(const Number* g, float share) {
         for (std::size_t begin = 0; begin < n_lanes_; begin += lane_block) {
-            const Number any =
-                has_components ? any_with_components(g + begin) : any_without(g + begin);
+            float scales[lane_block];
+            if constexpr (kind == Test::shares) {
+                const float* of_lanes = scan_.lane_shares + begin;
+                for (std::size_t i = 0; i < lane_block; ++i)
+                    scales[i] = scan_.scale * (of_lanes[i] > share ? of_lanes[i] : share);
+            } else {
+                for (std::size_t i = 0; i < lane_block; ++i) scales[i] = scan_.scale;
+            }
+            const Number any = kind == Test::components ? any_with_components(g + begin)
+                                                        : any_without(g + begin, scales);
             if (any == 0) continue;
-            for (std::size_t i = begin; i < begin + lane_block; ++i)
-                if (is_wanted(g, i) && covers_enough(g, i)) scan_.on_hit(scan_.context, masks_, i);
+            for (std::size_t i = 0; i < lane_block; ++i)
+                if (is_wanted(g, begin + i, scales[i]) && covers_enough(g, begin + i))
+                    scan_.on_hit(scan_.context, masks_, begin + i);
         }
     }
 
     /// Whether a block of lanes has a set that is wanted.
-    Number any_without(const Number* g) const {
+    Number any_without(const Number* g, const float* scales) const {
         const Number* j = g + n_lanes_;
         Number any = 0;
         for (std::size_t i = 0; i < lane_block; ++i) {
             const float root = static_cast<float>(g[i]);
-            any |= root * root - scan_.scale * static_cast<float>(j[i]) > scan_.threshold ? 1 : 0;
+            any |= root * root - scales[i] * static_cast<float>(j[i]) > scan_.threshold ? 1 : 0;
         }
         return any;
     }

@@ -77,8 +77,13 @@ struct TableScan {
     /// Lanes are not looked at.
     const Word* pairs;
     std::size_t pair_stride;  // words of a row
-    /// Sets with G^2 + sum(squares) - scale * J > threshold are wanted, if they cover enough, and
-    /// if G^2 by itself is above `least_square`. Squares are those of the vector, scaled.
+    /// Shares of J that count: of a set, the largest share of its columns (by column) and of its
+    /// lane (by lane). Null for all of J.
+    const float* shares;
+    const float* lane_shares;
+    /// Sets with G^2 + sum(squares) - scale * share * J > threshold are wanted, if they cover
+    /// enough, and if G^2 by itself is above `least_square`. Squares are those of the vector,
+    /// scaled; there are none beside shares.
     float scale;
     float threshold;
     float least_square;

@@ -1,6 +1,7 @@
 #include "librulesearch/tables/expander.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace rulesearch::tables {
@@ -9,6 +10,7 @@ Expansion Expander::expand(const Node& node, const Goal& goal, const Interrupt& 
     Expansion expansion;
     expansion_ = &expansion;
     best_ = goal.value;
+    is_detailed_ = shares_.empty();
     if (node.part == Part::axis) {
         look_at(node.local, node.index, node.index + 1, interrupt);
     } else if (const auto local = brancher_.divide(node, goal, interrupt, expansion)) {
@@ -41,10 +43,8 @@ void Expander::look_at(std::shared_ptr<const LocalProblem> local, std::size_t fi
 void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
                     const Interrupt& interrupt) {
     const std::size_t n_rows = local_->rows.size();
-    packing_.aim(local_, best_);
     scan_ = {};
     scan_.n_axes = outer.size();
-    scan_.n_pairs = n_pairs;
     outer_ = outer;
     n_cells_ = 1;
     for (std::size_t k = 0; k < outer.size(); ++k) {
@@ -55,16 +55,15 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
         scan_.pairs = local_->pairs->pairs().bits;
         scan_.pair_stride = local_->pairs->pairs().stride;
     }
-    packing_.set_goal(scan_);
     scan_.context = this;
     scan_.on_hit = [](void* context, const std::uint32_t* masks, std::size_t lane) {
         static_cast<Expander*>(context)->check(masks, lane);
     };
     interrupt_ = &interrupt;
     scan_.is_stopped = [](void* context) {
-        return static_cast<Expander*>(context)->interrupt_->is_requested();
+        auto* const expander = static_cast<Expander*>(context);
+        return expander->has_too_many_hits() || expander->interrupt_->is_requested();
     };
-    last_axis_ = nullptr;
     base_.assign(n_rows, 0);
     for (std::size_t k = 0; k < outer.size(); ++k) {
         const std::uint8_t* codes = local_->axes[outer[k]].codes.data();
@@ -72,15 +71,57 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
         for (std::size_t row = 0; row < n_rows; ++row)
             base_[row] = base_[row] * n_bins + codes[row];
     }
+    n_hits_ = 0;
+    max_hits_ = std::numeric_limits<std::uint64_t>::max();
+    if (!is_detailed_) {
+        max_hits_ = affordable_hits(first);
+        scan_with(rough_, first, n_pairs, interrupt);
+        is_detailed_ = has_too_many_hits();
+        max_hits_ = std::numeric_limits<std::uint64_t>::max();
+        if (!is_detailed_) return;
+    }
+    scan_with(detailed_, first, n_pairs, interrupt);
+}
+
+/// How many sets may be looked at one by one before it would be cheaper to add up what terms imitate
+/// of them. Counted rather than measured, in additions.
+std::uint64_t Expander::affordable_hits(std::size_t first) const {
+    const auto n_components = static_cast<double>(detailed_.sums().n_components);
+    const auto n_rows = static_cast<double>(local_->rows.size());
+    double n_sets = 1.0, n_lanes = 0.0;
+    for (const std::size_t axis : outer_)
+        n_sets *= static_cast<double>(local_->axes[axis].n_singles);
+    for (std::size_t axis = first; axis < local_->axes.size(); ++axis)
+        n_lanes += static_cast<double>(local_->axes[axis].n_singles);
+    const double n_tables = static_cast<double>(local_->axes.size() - first);
+    const double saved = n_components * (n_rows * n_tables + n_sets * n_lanes) / 4.0;
+    const double of_hit = n_rows / 8.0 * (n_components + 2.0) + 64.0;
+    return static_cast<std::uint64_t>(16.0 + saved / of_hit);
+}
+
+void Expander::scan_with(Packing& packing, std::size_t first, std::size_t n_pairs,
+                         const Interrupt& interrupt) {
+    packing_ = &packing;
+    packing.aim(local_, best_);
+    if (&packing == &rough_ && !packing.is_possible()) {
+        n_hits_ = max_hits_ + 1;
+        return;
+    }
+    max_lanes_ = padded_lanes(max_lane_sums / packing.sums().size());
+    packing.set_goal(scan_);
+    scan_.shares = &packing == &rough_ && !problem_.refitted.empty() ? shares_.data() : nullptr;
+    last_axis_ = nullptr;
     const std::vector<Axis>& axes = local_->axes;
     // A single condition is its axis twice.
     const std::size_t end = local_->n_conditions == 1 ? first + 1 : axes.size();
-    for (std::size_t axis = first; axis < end && !interrupt.is_requested(); ++axis)
+    const auto is_over = [&] { return has_too_many_hits() || interrupt.is_requested(); };
+    scan_.n_pairs = n_pairs;
+    for (std::size_t axis = first; axis < end && !is_over(); ++axis)
         add_lanes(axis, 0, axes[axis].n_singles);
     scan_lanes();
-    if (n_pairs == 0) return;
+    if (n_pairs == 0 || is_over()) return;
     scan_.n_pairs = n_pairs - 1;
-    for (std::size_t axis = first; axis < axes.size() && !interrupt.is_requested(); ++axis)
+    for (std::size_t axis = first; axis < axes.size() && !is_over(); ++axis)
         add_lanes(axis, axes[axis].n_singles, axes[axis].masks.size());
     scan_lanes();
 }
@@ -91,17 +132,25 @@ void Expander::add_lanes(std::size_t axis, std::size_t first_mask, std::size_t e
         if (n_lanes_ == max_lanes_) scan_lanes();
         const std::size_t n_masks = std::min(end_mask - first_mask, max_lanes_ - n_lanes_);
         groups_.push_back({axis, first_mask, n_masks, n_lanes_});
+        if (scan_.shares != nullptr) add_lane_shares(local_->axes[axis], first_mask, n_masks);
         n_lanes_ += n_masks;
         first_mask += n_masks;
+    }
+}
+
+void Expander::add_lane_shares(const Axis& axis, std::size_t first_mask, std::size_t n_masks) {
+    for (std::size_t mask = first_mask; mask < first_mask + n_masks; ++mask) {
+        const auto& [a, b] = axis.columns[mask];
+        lane_shares_.push_back(std::max(shares_[a], shares_[b]));
     }
 }
 
 /// Looks at the sets with one of the masks in the lanes, which are empty afterwards.
 void Expander::scan_lanes() {
     Lanes& lanes = scan_.lanes;
-    lanes = {padded_lanes(n_lanes_), packing_.sums()};
+    lanes = {padded_lanes(n_lanes_), packing_->sums()};
     rows_.assign(n_cells_ * lanes.row_size(), 0);
-    const std::size_t stride = packing_.sums().stride();
+    const std::size_t stride = packing_->sums().stride();
     for (const Group& group : groups_) {
         const Axis& axis = local_->axes[group.axis];
         sums_.resize(std::max(sums_.size(), (axis.n_singles + 2) * stride));
@@ -113,31 +162,35 @@ void Expander::scan_lanes() {
         buffer_.resize(std::max(buffer_.size(), scan_buffer_size(scan_)));
         scan_.cells = rows_.data();
         scan_.buffer = buffer_.data();
+        lane_shares_.resize(lanes.size, 1.0F);
+        scan_.lane_shares = lane_shares_.data();
         expansion_->counters.n_table_sets += kernels_.scan_table(scan_);
     }
     groups_.clear();
+    lane_shares_.clear();
     n_lanes_ = 0;
 }
 
 /// Sets: the cells of a table with one more axis, which stay for further masks of it.
 void Expander::add_rows(const Axis& axis) {
-    const std::size_t size = n_cells_ * axis.n_bins * packing_.sums().stride();
+    const std::size_t size = n_cells_ * axis.n_bins * packing_->sums().stride();
     last_axis_ = &axis;
     ++expansion_->counters.n_tables;
     expansion_->counters.n_table_rows += local_->rows.size();
-    const PackedRows rows{base_.data(), axis.codes.data(), packing_.entries(), local_->rows.size()};
-    if (!packing_.is_fine()) {
+    const PackedRows rows{base_.data(), axis.codes.data(), packing_->entries(), local_->rows.size()};
+    if (!packing_->is_fine()) {
         cells_.assign(size, 0);
-        kernels_.add_rows(rows, axis.n_bins, packing_.sums().stride(), cells_.data());
+        kernels_.add_rows(rows, axis.n_bins, packing_->sums().stride(), cells_.data());
         return;
     }
     fine_cells_.assign(size, 0);
-    kernels_.add_fine_rows(rows, axis.n_bins, packing_.sums().stride(), fine_cells_.data());
-    packing_.round(fine_cells_, cells_);
+    kernels_.add_fine_rows(rows, axis.n_bins, packing_->sums().stride(), fine_cells_.data());
+    packing_->round(fine_cells_, cells_);
 }
 
 /// Offers a set if it is as good as it looks.
 void Expander::check(const std::uint32_t* masks, std::size_t lane) {
+    if (++n_hits_ > max_hits_) return;
     ++expansion_->counters.n_evaluations;
     std::vector<std::size_t> query(local_->prefix.begin(), local_->prefix.end());
     const auto add = [&](const Axis& axis, std::size_t mask) {
@@ -160,8 +213,8 @@ void Expander::check(const std::uint32_t* masks, std::size_t lane) {
         best_ = value;
         expansion_->offers.push_back({value, std::move(query)});
     }
-    packing_.raise(best_);
-    packing_.set_goal(scan_);
+    packing_->raise(best_);
+    packing_->set_goal(scan_);
 }
 
 /// Keeps as many sets as are wanted; with one more, the least of them leaves.

@@ -17,14 +17,16 @@ namespace rulesearch::tables {
 
 class Expander {
   public:
+    /// `shares`: by column, see `least_shares`; none to add up all that terms imitate.
     Expander(const Problem& problem, const Limits& limits, const std::vector<Feature>& features,
-             const Kernels& kernels)
+             const std::vector<float>& shares, const Kernels& kernels)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
           brancher_(problem, features, kernels),
-          packing_(problem, limits),
-          max_lanes_(padded_lanes(max_lane_sums / packing_.sums().size())) {}
+          shares_(shares),
+          rough_(problem, limits, false),
+          detailed_(problem, limits, true) {}
 
     Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
 
@@ -33,7 +35,12 @@ class Expander {
                  std::size_t end_axis, const Interrupt& interrupt);
     void scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
               const Interrupt& interrupt);
+    void scan_with(Packing& packing, std::size_t first, std::size_t n_pairs,
+                   const Interrupt& interrupt);
+    std::uint64_t affordable_hits(std::size_t first) const;
+    bool has_too_many_hits() const { return n_hits_ > max_hits_; }
     void add_lanes(std::size_t axis, std::size_t first_mask, std::size_t end_mask);
+    void add_lane_shares(const Axis& axis, std::size_t first_mask, std::size_t n_masks);
     void scan_lanes();
     void add_rows(const Axis& axis);
     void check(const std::uint32_t* masks, std::size_t lane);
@@ -48,8 +55,11 @@ class Expander {
     const Limits& limits_;
     const Kernels& kernels_;
     Brancher brancher_;
-    Packing packing_;
-    std::size_t max_lanes_;
+    const std::vector<float>& shares_;
+    Packing rough_, detailed_;
+    Packing* packing_ = nullptr;  // one of them
+    bool is_detailed_ = false;    // whether shares have told too little of the node
+    std::uint64_t n_hits_ = 0, max_hits_ = 0;
     std::shared_ptr<const LocalProblem> local_;
     Expansion* expansion_ = nullptr;
     const Interrupt* interrupt_ = nullptr;
@@ -57,10 +67,11 @@ class Expander {
     TableScan scan_{};
     std::vector<std::size_t> outer_;
     std::vector<Group> groups_;
-    std::size_t n_lanes_ = 0, n_cells_ = 0;
+    std::size_t n_lanes_ = 0, max_lanes_ = 0, n_cells_ = 0;
     const Axis* last_axis_ = nullptr;  // of the table in the cells
     std::vector<std::int64_t> fine_cells_;
     std::vector<std::int32_t> cells_, sums_, rows_, buffer_;
+    std::vector<float> lane_shares_;
     std::vector<std::uint32_t> base_;
     std::vector<BitSet> extents_;  // of what is offered, if several are wanted
 };

@@ -67,7 +67,10 @@ void Packing::pack() {
     wanted_ = value_ * (1.0 - problem_.slack()) / (scale.unit * scale.unit);
     pack_components();
     const double longest = std::sqrt(wanted_ * (problem_.l2_regularization + sums.hessian));
-    const auto charge = [&](double square) { return longest * std::sqrt(square) * 1.0001 + 1.0; };
+    const double of_shares = has_shares_ ? 1.0 / least_share : 1.0;
+    const auto charge = [&](double square) {
+        return (longest * std::sqrt(square) * 1.0001 + 1.0) * of_shares;
+    };
     pack_needs(wanted_ * sums.hessian, charge(square_of_rows_), charge(square_of_cells_));
     if (sums_.has_coverage) pack_coverages();
 }
@@ -84,7 +87,7 @@ Packing::Scale Packing::scale_for(double sum, double largest) const {
 void Packing::pack_components() {
     const RefittedTerms& refitted = problem_.refitted;
     squares_.clear();
-    for (std::size_t k = 0; k < refitted.n_components; ++k) {
+    for (std::size_t k = 0; k < sums_.n_components; ++k) {
         const double* component = refitted.component(k);
         double sum = 0.0, largest = 0.0;
         for (const std::uint32_t row : local_->rows) {
@@ -145,6 +148,8 @@ void Packing::set_threshold(double growth) {
     threshold_ = static_cast<float>(lambda * (1.0 - slack));
     const double least = std::sqrt(lambda) - error_;
     least_square_ = least > 0.0 ? static_cast<float>(least * least * (1.0 - slack)) : -1.0F;
+    // A share of 0 leaves no room for charges.
+    if (has_shares_) threshold_ = least_square_;
     square_scales_.clear();
     for (const double square : squares_)
         square_scales_.push_back(static_cast<float>(square * growth));

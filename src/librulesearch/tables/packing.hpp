@@ -23,12 +23,19 @@ namespace rulesearch::tables {
 /// charged with the largest possible Y, and J rounded down.
 ///
 /// Few rows are rounded to the unit, which leaves nothing to round in a cell.
+///
+/// Without the vector, a set is wanted only if G^2 is enough for the share of H that terms leave of
+/// any set like it. Charges are those of the least share that counts.
 class Packing {
   public:
-    Packing(const Problem& problem, const Limits& limits)
+    Packing(const Problem& problem, const Limits& limits, bool has_components)
         : problem_(problem),
           limits_(limits),
-          sums_{problem.refitted.n_components, limits.min_coverage > 0.0} {}
+          has_shares_(!has_components && !problem.refitted.empty()),
+          sums_{has_components ? problem.refitted.n_components : 0, limits.min_coverage > 0.0} {}
+
+    /// Smaller ones count as 0.
+    static constexpr float least_share = 1.0F / 16.0F;
 
     /// Wants sets that are worth at least a value from now on. O(rows * components) unless the rows
     /// are packed for a value near it.
@@ -40,6 +47,8 @@ class Packing {
 
     const TableSums& sums() const { return sums_; }
     const std::int32_t* entries() const { return entries_.data(); }
+    /// Whether sets that are wanted can be told without the vector.
+    bool is_possible() const { return !has_shares_ || least_square_ > 0.0F; }
     /// Whether rows are finer than cells: their sums are to be rounded.
     bool is_fine() const { return is_fine_; }
     /// Makes cells of sums of rows.
@@ -60,6 +69,7 @@ class Packing {
 
     const Problem& problem_;
     const Limits& limits_;
+    bool has_shares_;
     TableSums sums_;
     std::shared_ptr<const LocalProblem> local_;
     double value_ = 0.0;  // that rows are packed for

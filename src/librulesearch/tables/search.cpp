@@ -13,6 +13,7 @@
 #include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/tables/expander.hpp"
 #include "librulesearch/tables/node_bytes.hpp"
+#include "librulesearch/tables/shares.hpp"
 
 namespace rulesearch::tables {
 namespace {
@@ -39,10 +40,12 @@ class Branching : public OptionalHooks<Node> {
           limits_(limits),
           kernels_(kernels),
           beam_width_(beam_width),
-          features_(find_features(problem.extents)) {}
+          features_(find_features(problem.extents)) {
+        if (!problem.refitted.empty()) shares_ = least_shares(problem, features_);
+    }
 
     std::unique_ptr<Expander> make_expander() const {
-        return std::make_unique<Expander>(problem_, limits_, features_, kernels_);
+        return std::make_unique<Expander>(problem_, limits_, features_, shares_, kernels_);
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
@@ -172,6 +175,7 @@ class Branching : public OptionalHooks<Node> {
     const Kernels& kernels_;
     std::size_t beam_width_;
     std::vector<Feature> features_;
+    std::vector<float> shares_;  // under the joint objective, see `least_shares`
     std::uint64_t n_opened_ = 0;
 };
 
