@@ -16,6 +16,7 @@ Function<decltype(Kernels::is_proven_below)> is_proven_below;
 Function<decltype(Kernels::transpose)> transpose_block;
 Function<decltype(Kernels::sum_supersets)> sum_supersets;
 Function<decltype(Kernels::find_above)> find_above;
+Function<decltype(Kernels::sum_vectors)> sum_vectors;
 
 Function<decltype(Kernels::add_rows)> add_rows;
 Function<decltype(Kernels::add_fine_rows)> add_fine_rows;

@@ -77,6 +77,9 @@ struct ProofEffort {
     bool intersection = true;
 };
 
+/// See `sum_vectors`.
+inline constexpr std::size_t vector_block = 8, max_vector = 64;
+
 struct Kernels {
     /// Sums over each candidate column, forced rows included, and the bounding theorem applied to
     /// its rows, which come as those with gradients above 0, below 0 (each in descending |g/h|
@@ -103,6 +106,11 @@ struct Kernels {
     /// Indices, ascending, of the entries with g^2 >= value * (lambda + h); returns how many.
     std::size_t (*find_above)(const double* gradients, const double* hessians, std::size_t size,
                               double l2_regularization, double value, std::uint32_t* found);
+
+    /// Adds up the rows of a set: `stride` numbers of each, a multiple of `vector_block` of at most
+    /// `max_vector`, which follow those of the row before it.
+    void (*sum_vectors)(const Word* set, std::size_t n_words, const double* vectors,
+                        std::size_t stride, double* sums);
 
     /// Adds what each row holds, `stride` numbers of `TableSums`, to its cell.
     void (*add_rows)(const PackedRows& rows, std::size_t n_bins, std::size_t stride,

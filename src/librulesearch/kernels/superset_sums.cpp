@@ -42,4 +42,32 @@ std::size_t find_above(const double* gradients, const double* hessians, std::siz
     return n_found;
 }
 
+namespace {
+
+/// Sums of so many blocks of numbers stay in registers.
+template <std::size_t n_blocks>
+void sum_blocks(const Word* set, std::size_t n_words, const double* vectors, std::size_t stride,
+                double* sums) {
+    constexpr std::size_t n = n_blocks * vector_block / width;
+    Vector total[n];
+    for (std::size_t k = 0; k < n; ++k) total[k] = splat(0.0);
+    for (std::size_t w = 0; w < n_words; ++w) {
+        for (Word bits = set[w]; bits != 0; bits &= bits - 1) {
+            const double* vector = vectors + (w * word_bits + lowest_bit(bits)) * stride;
+            for (std::size_t k = 0; k < n; ++k) total[k] += load(vector + k * width);
+        }
+    }
+    for (std::size_t k = 0; k < n; ++k) store(sums + k * width, total[k]);
+}
+
+}  // namespace
+
+void sum_vectors(const Word* set, std::size_t n_words, const double* vectors, std::size_t stride,
+                 double* sums) {
+    std::size_t begin = 0;
+    for (; begin + 2 * vector_block <= stride; begin += 2 * vector_block)
+        sum_blocks<2>(set, n_words, vectors + begin, stride, sums + begin);
+    if (begin < stride) sum_blocks<1>(set, n_words, vectors + begin, stride, sums + begin);
+}
+
 }  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

@@ -205,70 +205,76 @@ class Scanner {
     void test(const Number* g, float share) {
         ++n_tests_;
         if (scan_.shares != nullptr) {
-            test_blocks<Test::shares>(g, share);
+            test_lanes<Test::shares>(g, share);
         } else if (scan_.lanes.sums.n_components > 0) {
-            test_blocks<Test::components>(g, share);
+            test_lanes<Test::components>(g, share);
         } else {
-            test_blocks<Test::plain>(g, share);
+            test_lanes<Test::plain>(g, share);
         }
     }
 
     enum class Test { plain, shares, components };
 
     template <Test kind>
-    void test_blocks(const Number* g, float share) {
+    void test_lanes(const Number* g, float share) {
+        // Hits are rare: first whether there are any, in a loop without branches.
+        Number any[lane_block] = {};
+        for (std::size_t begin = 0; begin < n_lanes_; begin += lane_block)
+            note_hits<kind>(g + begin, begin, share, any);
+        if (are_zero(any, lane_block)) return;
         for (std::size_t begin = 0; begin < n_lanes_; begin += lane_block) {
-            float scales[lane_block];
-            if constexpr (kind == Test::shares) {
-                const float* of_lanes = scan_.lane_shares + begin;
-                for (std::size_t i = 0; i < lane_block; ++i)
-                    scales[i] = scan_.scale * (of_lanes[i] > share ? of_lanes[i] : share);
-            } else {
-                for (std::size_t i = 0; i < lane_block; ++i) scales[i] = scan_.scale;
-            }
-            const Number any = kind == Test::components ? any_with_components(g + begin)
-                                                        : any_without(g + begin, scales);
-            if (any == 0) continue;
-            for (std::size_t i = 0; i < lane_block; ++i)
-                if (is_wanted(g, begin + i, scales[i]) && covers_enough(g, begin + i))
-                    scan_.on_hit(scan_.context, masks_, begin + i);
-        }
-    }
-
-    /// Whether a block of lanes has a set that is wanted.
-    Number any_without(const Number* g, const float* scales) const {
-        const Number* j = g + n_lanes_;
-        Number any = 0;
-        for (std::size_t i = 0; i < lane_block; ++i) {
-            const float root = static_cast<float>(g[i]);
-            any |= root * root - scales[i] * static_cast<float>(j[i]) > scan_.threshold ? 1 : 0;
-        }
-        return any;
-    }
-
-    Number any_with_components(const Number* g) const {
-        float sums[lane_block];
-        Number any = 0;
-        for (std::size_t i = 0; i < lane_block; ++i) {
-            const float root = static_cast<float>(g[i]);
-            sums[i] = root * root;
-            any |= sums[i] > scan_.least_square ? 1 : 0;
-        }
-        if (any == 0) return 0;
-        const Number* next = g + n_lanes_;
-        for (std::size_t i = 0; i < lane_block; ++i)
-            sums[i] -= scan_.scale * static_cast<float>(next[i]);
-        for (std::size_t k = 0; k < scan_.lanes.sums.n_components; ++k) {
-            next += n_lanes_;
-            const float scale = scan_.square_scales[k];
+            Number hits[lane_block] = {};
+            note_hits<kind>(g + begin, begin, share, hits);
+            if (are_zero(hits, lane_block)) continue;
             for (std::size_t i = 0; i < lane_block; ++i) {
-                const float root = static_cast<float>(next[i]);
-                sums[i] += scale * (root * root);
+                const std::size_t lane = begin + i;
+                // A hit may raise what is wanted.
+                if (hits[i] != 0 && is_wanted(g, lane, scale_of<kind>(lane, share)) &&
+                    covers_enough(g, lane))
+                    scan_.on_hit(scan_.context, masks_, lane);
             }
         }
-        any = 0;
-        for (std::size_t i = 0; i < lane_block; ++i) any |= sums[i] > scan_.threshold ? 1 : 0;
-        return any;
+    }
+
+    /// What a unit of J counts for.
+    template <Test kind>
+    float scale_of(std::size_t lane, float share) const {
+        if constexpr (kind != Test::shares) return scan_.scale;
+        const float of_lane = scan_.lane_shares[lane];
+        return scan_.scale * (of_lane > share ? of_lane : share);
+    }
+
+    /// Marks the lanes of a block that have a set that is wanted.
+    template <Test kind>
+    void note_hits(const Number* g, std::size_t begin, float share, Number* any) const {
+        const Number* next = g + n_lanes_;
+        float sums[lane_block];
+        for (std::size_t i = 0; i < lane_block; ++i) {
+            const float root = static_cast<float>(g[i]);
+            sums[i] = root * root - scale_of<kind>(begin + i, share) * static_cast<float>(next[i]);
+        }
+        if constexpr (kind == Test::components) {
+            if (!has_large_square(g)) return;
+            for (std::size_t k = 0; k < scan_.lanes.sums.n_components; ++k) {
+                next += n_lanes_;
+                const float scale = scan_.square_scales[k];
+                for (std::size_t i = 0; i < lane_block; ++i) {
+                    const float root = static_cast<float>(next[i]);
+                    sums[i] += scale * (root * root);
+                }
+            }
+        }
+        for (std::size_t i = 0; i < lane_block; ++i)
+            any[i] |= sums[i] > scan_.threshold ? 1 : 0;
+    }
+
+    bool has_large_square(const Number* g) const {
+        Number any = 0;
+        for (std::size_t i = 0; i < lane_block; ++i) {
+            const float root = static_cast<float>(g[i]);
+            any |= root * root > scan_.least_square ? 1 : 0;
+        }
+        return any != 0;
     }
 
     const TableScan& scan_;
@@ -323,6 +329,64 @@ inline void write_lanes(const Strided stride, const Number* __restrict sums, std
             row[k * lanes.size + lane] = sums[lane * stride.size() + k];
 }
 
+/// Axes with so few bins have their masks added up side by side.
+constexpr std::size_t few_bins = 16;
+
+/// By bin and lane: all bits where the mask of the lane has the bin, none where not.
+struct Members {
+    Number bits[few_bins][lanes_at_once];
+};
+
+/// Sets: the bins of masks, as bits. Single masks come before what is made from them.
+inline Number bins_of(const MaskStep& step, const TableAxis& axis, const Number* parents) {
+    Number bits = step.parent < 0 ? 0 : parents[step.parent];
+    const std::uint8_t* bin = axis.bins + step.begin;
+    for (std::size_t i = 0; i < std::size_t{step.n_added} + step.n_removed; ++i)
+        bits ^= Number{1} << *bin++;
+    return bits;
+}
+
+/// Adds the sums of a cell over some masks to its lanes, whole blocks of them: those beyond the
+/// masks stay as they are.
+inline void add_members(const Members& members, const Number* bins, std::size_t n_bins,
+                        std::size_t stride, Number* out) {
+#if defined(__GNUC__)
+    using Block = Stride<lanes_at_once>;
+    Block::Numbers sums = Block::at(out);
+    for (std::size_t bin = 0; bin < n_bins; ++bin)
+        sums += bins[bin * stride] & Block::at(members.bits[bin]);
+    Block::at(out) = sums;
+#else
+    for (std::size_t bin = 0; bin < n_bins; ++bin)
+        for (std::size_t i = 0; i < lanes_at_once; ++i)
+            out[i] += bins[bin * stride] & members.bits[bin][i];
+#endif
+}
+
+/// `parents`: room for a number for each single mask and one more.
+inline void fill_lanes_of_few_bins(const Number* cells, std::size_t n_cells, const TableAxis& axis,
+                                   std::size_t first_mask, std::size_t n_masks, Number* parents,
+                                   const Lanes& lanes, Number* rows) {
+    const std::size_t stride = lanes.sums.stride(), end = first_mask + n_masks;
+    parents[0] = static_cast<Number>((1U << axis.n_bins) - 1U);
+    for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
+        parents[mask + 1] = bins_of(axis.masks[mask], axis, parents);
+    for (std::size_t first = first_mask; first < end; first += lanes_at_once) {
+        Members members = {};
+        for (std::size_t i = 0; i < lanes_at_once && first + i < end; ++i) {
+            const Number bits = bins_of(axis.masks[first + i], axis, parents);
+            for (std::size_t bin = 0; bin < axis.n_bins; ++bin)
+                members.bits[bin][i] = -((bits >> bin) & 1);
+        }
+        for (std::size_t cell = 0; cell < n_cells; ++cell) {
+            const Number* bins = cells + cell * axis.n_bins * stride;
+            Number* row = rows + cell * lanes.row_size() + (first - first_mask);
+            for (std::size_t k = 0; k < lanes.sums.size(); ++k)
+                add_members(members, bins + k, axis.n_bins, stride, row + k * lanes.size);
+        }
+    }
+}
+
 }  // namespace
 
 std::uint64_t scan_table(const TableScan& scan) { return Scanner(scan).run(); }
@@ -350,6 +414,10 @@ void add_fine_rows(const PackedRows& rows, std::size_t n_bins, std::size_t strid
 void fill_lanes(const std::int32_t* cells, std::size_t n_cells, const TableAxis& axis,
                 std::size_t first_mask, std::size_t n_masks, std::int32_t* sums, const Lanes& lanes,
                 std::int32_t* rows) {
+    if (axis.n_bins <= few_bins) {
+        fill_lanes_of_few_bins(cells, n_cells, axis, first_mask, n_masks, sums, lanes, rows);
+        return;
+    }
     const std::size_t n_parents =
         first_mask < axis.n_singles ? first_mask + n_masks : axis.n_singles;
     with_stride(lanes.sums.stride(), [&](const auto stride) {

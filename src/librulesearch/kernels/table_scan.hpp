@@ -64,6 +64,9 @@ constexpr std::size_t padded_lanes(std::size_t n) {
     return (n + lane_block - 1) / lane_block * lane_block;
 }
 
+/// Lanes may be filled so many at a time: there is room for as many behind the last one.
+inline constexpr std::size_t lanes_at_once = 16;
+
 inline constexpr std::size_t max_outer_axes = 3;
 
 /// A table over one to three axes and lanes, and which sets to look for in it.

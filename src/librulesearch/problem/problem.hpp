@@ -82,15 +82,18 @@ struct Problem {
     Worth worth(const BitSet& set) const {
         Statistics sums;
         set.for_each([&](std::size_t row) { sums += rows[row]; });
-        if (refitted.empty()) return {value(sums), sums};
-        if (refitted.excluded.contains(set)) return {0.0, sums};
         std::vector<double> projection(refitted.n_components);
         for (std::size_t k = 0; k < refitted.n_components; ++k) {
             const double* component = refitted.component(k);
             set.for_each([&](std::size_t row) { projection[k] += component[row]; });
         }
-        const double left = refitted.left(sums.hessian, projection.data());
-        return {joint_value(sums.gradient, left), sums};
+        return worth(set, sums, projection.data());
+    }
+    /// The same, given what the rows add up to.
+    Worth worth(const BitSet& set, const Statistics& sums, const double* projection) const {
+        if (refitted.empty()) return {value(sums), sums};
+        if (refitted.excluded.contains(set)) return {0.0, sums};
+        return {joint_value(sums.gradient, refitted.left(sums.hessian, projection)), sums};
     }
     Worth worth_of_all() const { return worth(BitSet(rows.size(), true)); }
 };

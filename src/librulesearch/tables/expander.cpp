@@ -5,12 +5,19 @@
 #include <utility>
 
 namespace rulesearch::tables {
+namespace {
+
+// Of hits: all that terms imitate is added up.
+constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
 
 Expansion Expander::expand(const Node& node, const Goal& goal, const Interrupt& interrupt) {
     Expansion expansion;
     expansion_ = &expansion;
     best_ = goal.value;
-    is_detailed_ = shares_.empty();
+    n_hits_ = 0;
+    max_hits_ = shares_.empty() ? no_limit : 0;
     if (node.part == Part::axis) {
         look_at(node.local, node.index, node.index + 1, interrupt);
     } else if (const auto local = brancher_.divide(node, goal, interrupt, expansion)) {
@@ -71,20 +78,17 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
         for (std::size_t row = 0; row < n_rows; ++row)
             base_[row] = base_[row] * n_bins + codes[row];
     }
-    n_hits_ = 0;
-    max_hits_ = std::numeric_limits<std::uint64_t>::max();
-    if (!is_detailed_) {
-        max_hits_ = affordable_hits(first);
+    if (max_hits_ < no_limit) {
+        max_hits_ += affordable_hits(first);
         scan_with(rough_, first, n_pairs, interrupt);
-        is_detailed_ = has_too_many_hits();
-        max_hits_ = std::numeric_limits<std::uint64_t>::max();
-        if (!is_detailed_) return;
+        if (!has_too_many_hits()) return;
+        max_hits_ = no_limit;
     }
     scan_with(detailed_, first, n_pairs, interrupt);
 }
 
 /// How many sets may be looked at one by one before it would be cheaper to add up what terms imitate
-/// of them. Counted rather than measured, in additions.
+/// of all. Counted rather than measured, in about nanoseconds.
 std::uint64_t Expander::affordable_hits(std::size_t first) const {
     const auto n_components = static_cast<double>(detailed_.sums().n_components);
     const auto n_rows = static_cast<double>(local_->rows.size());
@@ -95,8 +99,7 @@ std::uint64_t Expander::affordable_hits(std::size_t first) const {
         n_lanes += static_cast<double>(local_->axes[axis].n_singles);
     const double n_tables = static_cast<double>(local_->axes.size() - first);
     const double saved = n_components * (n_rows * n_tables + n_sets * n_lanes) / 4.0;
-    const double of_hit = n_rows / 8.0 * (n_components + 2.0) + 64.0;
-    return static_cast<std::uint64_t>(16.0 + saved / of_hit);
+    return static_cast<std::uint64_t>(saved / set_sums_.cost());
 }
 
 void Expander::scan_with(Packing& packing, std::size_t first, std::size_t n_pairs,
@@ -149,7 +152,7 @@ void Expander::add_lane_shares(const Axis& axis, std::size_t first_mask, std::si
 void Expander::scan_lanes() {
     Lanes& lanes = scan_.lanes;
     lanes = {padded_lanes(n_lanes_), packing_->sums()};
-    rows_.assign(n_cells_ * lanes.row_size(), 0);
+    rows_.assign(n_cells_ * lanes.row_size() + lanes_at_once, 0);
     const std::size_t stride = packing_->sums().stride();
     for (const Group& group : groups_) {
         const Axis& axis = local_->axes[group.axis];
@@ -204,7 +207,7 @@ void Expander::check(const std::uint32_t* masks, std::size_t lane) {
     query.erase(std::unique(query.begin(), query.end()), query.end());
     if (query.size() > limits_.max_conditions) return;  // the same axis twice, for one condition
     BitSet extent = problem_.extents.extent_of(query);
-    const auto [value, sums] = problem_.worth(extent);
+    const auto [value, sums] = set_sums_.worth(extent);
     if (value < best_ || value == 0.0 || sums.coverage < limits_.min_coverage) return;
     if (limits_.n_best > 1) {
         keep(value, std::move(query), std::move(extent));

@@ -12,6 +12,7 @@
 #include "librulesearch/tables/branching.hpp"
 #include "librulesearch/tables/node.hpp"
 #include "librulesearch/tables/packing.hpp"
+#include "librulesearch/tables/set_sums.hpp"
 
 namespace rulesearch::tables {
 
@@ -19,12 +20,13 @@ class Expander {
   public:
     /// `shares`: by column, see `least_shares`; none to add up all that terms imitate.
     Expander(const Problem& problem, const Limits& limits, const std::vector<Feature>& features,
-             const std::vector<float>& shares, const Kernels& kernels)
+             const std::vector<float>& shares, const SetSums& set_sums, const Kernels& kernels)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
           brancher_(problem, features, kernels),
           shares_(shares),
+          set_sums_(set_sums),
           rough_(problem, limits, false),
           detailed_(problem, limits, true) {}
 
@@ -56,10 +58,10 @@ class Expander {
     const Kernels& kernels_;
     Brancher brancher_;
     const std::vector<float>& shares_;
+    const SetSums& set_sums_;
     Packing rough_, detailed_;
     Packing* packing_ = nullptr;  // one of them
-    bool is_detailed_ = false;    // whether shares have told too little of the node
-    std::uint64_t n_hits_ = 0, max_hits_ = 0;
+    std::uint64_t n_hits_ = 0, max_hits_ = 0;  // in all tables of a node
     std::shared_ptr<const LocalProblem> local_;
     Expansion* expansion_ = nullptr;
     const Interrupt* interrupt_ = nullptr;

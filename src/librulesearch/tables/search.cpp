@@ -26,6 +26,8 @@ constexpr double share_of_columns = 0.05;
 // What a bound from sorted rows costs for each of them, with room: such bounds are made where they
 // do not count next to the tables.
 constexpr double work_per_entry = 500.0;
+// Columns of about the same share have their bounds made together.
+constexpr std::size_t n_share_levels = 16;
 // More work for four conditions is worth the bounds of pairs of them.
 constexpr double max_work_undivided = 3e7;
 
@@ -40,12 +42,13 @@ class Branching : public OptionalHooks<Node> {
           limits_(limits),
           kernels_(kernels),
           beam_width_(beam_width),
-          features_(find_features(problem.extents)) {
+          features_(find_features(problem.extents)),
+          set_sums_(problem, kernels) {
         if (!problem.refitted.empty()) shares_ = least_shares(problem, features_);
     }
 
     std::unique_ptr<Expander> make_expander() const {
-        return std::make_unique<Expander>(problem_, limits_, features_, shares_, kernels_);
+        return std::make_unique<Expander>(problem_, limits_, features_, shares_, set_sums_, kernels_);
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
@@ -101,7 +104,7 @@ class Branching : public OptionalHooks<Node> {
         if (question.has_prices()) {
             of_columns = column_bounds(question, local->axes, n_columns, kernels_);
         } else if (is_worth_bounds(*local)) {
-            of_columns = bounds_within();
+            note_bounds_within(*local, of_columns);
         }
         std::vector<Node> roots = axis_nodes(local, bound, of_columns);
         if (limits_.max_conditions > n_looked_at) {
@@ -119,15 +122,14 @@ class Branching : public OptionalHooks<Node> {
         auto local = std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions));
         local->make_axes(features_, local->columns);
         std::vector<double> of_columns(problem_.extents.n_columns(), bound);
+        const double wanted = incumbent.wanted() * (1.0 - problem_.slack());
+        note_shares(*local, wanted, of_columns);
+        keep_columns(*local, of_columns, wanted);
         if (is_worth_bounds(*local)) {
-            of_columns = bounds_within();
-            BitSet kept(of_columns.size());
-            for (std::size_t column = 0; column < of_columns.size(); ++column)
-                if (of_columns[column] >= incumbent.wanted() * (1.0 - problem_.slack()))
-                    kept.insert(column);
-            local->make_axes(features_, kept);
-            local->columns = std::move(kept);
+            note_bounds_within(*local, of_columns);
+            keep_columns(*local, of_columns, wanted);
         }
+        if (local->axes.empty()) return {};
         if (limits_.max_conditions > n_short && work_of(*local) > max_work_undivided)
             return {node_of_all(bound)};
         return axis_nodes(local, bound, of_columns);
@@ -144,17 +146,49 @@ class Branching : public OptionalHooks<Node> {
                          problem_.refitted.n_components);
     }
 
+    /// Leaves out columns of which no query is good enough.
+    void keep_columns(LocalProblem& local, const std::vector<double>& of_columns,
+                      double wanted) const {
+        BitSet kept(of_columns.size());
+        local.columns.for_each([&](std::size_t column) {
+            if (of_columns[column] >= wanted) kept.insert(column);
+        });
+        local.make_axes(features_, kept);
+        local.columns = std::move(kept);
+    }
+
+    /// Lowers the bounds of columns by the share of their hessians that terms leave. A set with
+    /// G^2 / (lambda + share * H) >= value has G^2 / (lambda / share + H) >= share * value.
+    void note_shares(const LocalProblem& local, double wanted,
+                     std::vector<double>& of_columns) const {
+        for (std::size_t level = 1; level < n_share_levels; ++level) {
+            const double share = static_cast<double>(level) / n_share_levels;
+            const Question question{local.sums, problem_.l2_regularization / share,
+                                    limits_.max_conditions, share * wanted};
+            const auto is_at_level = [&](float of_column) {
+                return static_cast<std::size_t>(of_column * n_share_levels) == level;
+            };
+            if (!question.has_prices() || std::none_of(shares_.begin(), shares_.end(), is_at_level))
+                continue;
+            const std::vector<double> bounds =
+                column_bounds(question, local.axes, of_columns.size(), kernels_);
+            for (std::size_t column = 0; column < of_columns.size(); ++column)
+                if (is_at_level(shares_[column]))
+                    of_columns[column] = std::min(of_columns[column], bounds[column] / share);
+        }
+    }
+
     bool is_worth_bounds(const LocalProblem& local) const {
-        const std::size_t n_entries = local.rows.size() * problem_.extents.n_columns();
+        const std::size_t n_entries = local.rows.size() * local.columns.size();
         return work_per_entry * static_cast<double>(n_entries) < work_of(local);
     }
 
-    /// By column: no query with it is worth more.
-    std::vector<double> bounds_within() const {
-        std::vector<double> bounds;
-        for (std::size_t column = 0; column < problem_.extents.n_columns(); ++column)
-            bounds.push_back(bound_within(problem_, problem_.extents.extent(column)));
-        return bounds;
+    /// Lowers the bounds of columns to those from sorted rows.
+    void note_bounds_within(const LocalProblem& local, std::vector<double>& of_columns) const {
+        local.columns.for_each([&](std::size_t column) {
+            const double within = bound_within(problem_, problem_.extents.extent(column));
+            of_columns[column] = std::min(of_columns[column], within);
+        });
     }
 
     /// A node for each axis: no query with a condition on it is worth more than they are.
@@ -175,6 +209,7 @@ class Branching : public OptionalHooks<Node> {
     const Kernels& kernels_;
     std::size_t beam_width_;
     std::vector<Feature> features_;
+    SetSums set_sums_;
     std::vector<float> shares_;  // under the joint objective, see `least_shares`
     std::uint64_t n_opened_ = 0;
 };
