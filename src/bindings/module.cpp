@@ -187,11 +187,11 @@ NB_MODULE(_core, m) {
                      "Conditions that are neither constant nor equal to an earlier one.")
         .def(
             "table_work",
-            [](const Extents& self, std::size_t max_conditions, std::size_t n_components) {
+            [](const Extents& self, std::size_t max_conditions) {
                 const NoGil no_gil;
-                return tables::work(self, max_conditions, n_components);
+                return tables::work(self, max_conditions);
             },
-            "max_conditions"_a, "n_components"_a = 0,
+            "max_conditions"_a,
             "What a search in tables costs: rows added to them, and sets looked at.")
         .def_prop_ro("n_chains", &Extents::n_chains,
                      "Chains of nested extents that the columns are sorted into.");

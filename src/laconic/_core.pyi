@@ -33,7 +33,7 @@ class Extents:
     def n_columns(self) -> int:
         """Conditions that are neither constant nor equal to an earlier one."""
 
-    def table_work(self, max_conditions: int, n_components: int = 0) -> float:
+    def table_work(self, max_conditions: int) -> float:
         """What a search in tables costs: rows added to them, and sets looked at."""
 
     @property

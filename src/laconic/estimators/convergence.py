@@ -27,13 +27,12 @@ def provable_changes(settings: Settings, data: TrainingData, extents: Extents) -
     """
     if settings.search != "optimal":
         return {}
-    n_components = settings.max_terms - 1 + settings.fit_intercept if settings.is_joint else 0
-    limit = settings.max_conditions
-    if is_provable(extents, limit, n_components):
+    limit, is_joint = settings.max_conditions, settings.is_joint
+    if is_provable(extents, limit, is_joint=is_joint):
         limits: dict[str, Any] = {"node_limit": "auto", "time_limit": None}
         return {name: value for name, value in limits.items() if getattr(settings, name) != value}
     changes = {}
-    longest = longest_provable_queries(extents, limit, n_components)
+    longest = longest_provable_queries(extents, limit, is_joint=is_joint)
     if longest > 0:
         changes["max_conditions"] = longest
     # The values of a table that was read in parts are not at hand.
@@ -48,7 +47,7 @@ def provable_changes(settings: Settings, data: TrainingData, extents: Extents) -
             if not are_countable(n_columns, limit):
                 continue
             fewer = settings.candidates(whole, max_thresholds=number)
-            if is_provable(fewer.extents, limit, n_components):
+            if is_provable(fewer.extents, limit, is_joint=is_joint):
                 changes["max_thresholds"] = number
                 break
     return changes

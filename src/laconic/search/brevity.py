@@ -271,9 +271,7 @@ class _Run:
         n, problem = MAX_CONDITIONS_IN_A_TABLE, self.problem
         if problem.n_components > 0 and self.longest > n:
             is_limited = self.limits.node_limit is not None
-            branching = choose_branching(
-                problem.extents, n, problem.n_components, is_limited=is_limited
-            )
+            branching = choose_branching(problem.extents, n, is_joint=True, is_limited=is_limited)
             return n if branching == "tables" else _CHEAP_CONDITIONS
         return _CHEAP_CONDITIONS
 

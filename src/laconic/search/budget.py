@@ -27,9 +27,9 @@ MAX_DISTINCT_ROWS = 40_000
 AFFORDABLE_WORK = 600_000_000
 # Over ranges, it is the chains of thresholds that count, and pairs of rows.
 AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
-# In tables it is known beforehand: a row is added in about a nanosecond, a few sets are looked at
-# in one. A few seconds at most, mostly much less.
-AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
+# In tables it is known beforehand: a row is added in half a nanosecond, and several sets are looked
+# at in one. A few seconds at most, mostly much less.
+AFFORDABLE_WORK_IN_TABLES = 10_000_000_000
 # Where nodes are not limited, a minute or two in tables is better than a search without an end.
 UNLIMITED_SHARE = 20.0
 # Where features have so many thresholds that ranges pay, these mostly take milliseconds.
@@ -47,14 +47,14 @@ MAX_OVERRUN = 3
 MIN_NODES = 20
 MAX_NODES = 20_000
 
-_KNOWN_WORK: WeakKeyDictionary[Extents, dict[tuple[int, int], float]] = WeakKeyDictionary()
+_KNOWN_WORK: WeakKeyDictionary[Extents, dict[int, float]] = WeakKeyDictionary()
 
 
 def choose_branching(
     extents: Extents,
     max_conditions: int | None,
-    n_components: int = 0,
     *,
+    is_joint: bool = False,
     is_limited: bool = True,
 ) -> str:
     """Choose the way of branching that is usually the fastest: tables, conditions or ranges.
@@ -68,27 +68,27 @@ def choose_branching(
     second: at least 32 in a chain on average, or 10 if there are 1,000 in all. They are not chosen
     where queries may have no more than two conditions, or with more than 40,000 distinct rows.
 
-    For the joint objective, with `n_components` projections, tables are chosen where they are
-    affordable, and conditions elsewhere.
+    For the joint objective (`is_joint`), tables are chosen where they are affordable, and
+    conditions elsewhere.
     """
-    otherwise = "conditions" if n_components > 0 else _choose_by_nodes(extents, max_conditions)
+    otherwise = "conditions" if is_joint else _choose_by_nodes(extents, max_conditions)
     if otherwise == "ranges":
         share = SHARE_OF_LARGE_TABLES
     else:
         share = 1.0 if is_limited else UNLIMITED_SHARE
-    if _has_affordable_tables(extents, max_conditions, n_components, share):
+    if _has_affordable_tables(extents, max_conditions, share):
         return "tables"
     return otherwise
 
 
 def _has_affordable_tables(
-    extents: Extents, max_conditions: int | None, n_components: int, share: float = 1.0
+    extents: Extents, max_conditions: int | None, share: float = 1.0
 ) -> bool:
     """Check whether a search in tables takes no more than a share of what is affordable."""
     if max_conditions is None:
         return False
     return are_countable(extents.n_columns, max_conditions, share) and (
-        _table_work(extents, max_conditions, n_components) <= share * AFFORDABLE_WORK_IN_TABLES
+        _table_work(extents, max_conditions) <= share * AFFORDABLE_WORK_IN_TABLES
     )
 
 
@@ -100,14 +100,14 @@ def are_countable(n_columns: int, max_conditions: int, share: float = 1.0) -> bo
     return n_sets <= spare * AFFORDABLE_WORK_IN_TABLES
 
 
-def _table_work(extents: Extents, max_conditions: int, n_components: int) -> float:
+def _table_work(extents: Extents, max_conditions: int) -> float:
     """Count the work in tables, once for all rules of a model."""
     known = _KNOWN_WORK.setdefault(extents, {})
     # The core's integers have a largest one.
-    key = min(max_conditions, 2**62), n_components
-    if key not in known:
-        known[key] = extents.table_work(*key)
-    return known[key]
+    longest = min(max_conditions, 2**62)
+    if longest not in known:
+        known[longest] = extents.table_work(longest)
+    return known[longest]
 
 
 def nodes_of_first_try(extents: Extents, max_conditions: int | None) -> int | None:
@@ -119,7 +119,7 @@ def nodes_of_first_try(extents: Extents, max_conditions: int | None) -> int | No
     if max_conditions is None or max_conditions <= MAX_CONDITIONS_IN_A_TABLE:
         return None
     nodes = affordable_nodes(extents, "conditions")
-    share = max(_table_work(extents, max_conditions, 0) / AFFORDABLE_WORK_IN_TABLES, 1.0)
+    share = max(_table_work(extents, max_conditions) / AFFORDABLE_WORK_IN_TABLES, 1.0)
     return None if nodes is None else max(int(nodes * share) // SHARE_OF_FIRST_TRY, MIN_NODES)
 
 
@@ -142,24 +142,24 @@ def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> 
     """
     longest = problem.n_candidates if limits.max_conditions is None else limits.max_conditions
     for length in range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 1, -1):
-        if _has_affordable_tables(problem.extents, length, problem.n_components, SHARE_OF_A_START):
+        if _has_affordable_tables(problem.extents, length, SHARE_OF_A_START):
             return length
     return 0
 
 
-def is_provable(extents: Extents, max_conditions: int | None, n_components: int) -> bool:
+def is_provable(extents: Extents, max_conditions: int | None, *, is_joint: bool) -> bool:
     """Check whether a search without limits is certain to end with a proof, in seconds."""
     is_known = max_conditions is not None and max_conditions <= MAX_CONDITIONS_LOOKED_AT
-    return is_known and choose_branching(extents, max_conditions, n_components) == "tables"
+    return is_known and choose_branching(extents, max_conditions, is_joint=is_joint) == "tables"
 
 
 def longest_provable_queries(
-    extents: Extents, max_conditions: int | None, n_components: int
+    extents: Extents, max_conditions: int | None, *, is_joint: bool
 ) -> int:
     """Return the number of conditions, fewer than allowed, up to which a proof is certain."""
     longest = MAX_CONDITIONS_LOOKED_AT if max_conditions is None else max_conditions - 1
     lengths = range(min(longest, MAX_CONDITIONS_LOOKED_AT), 0, -1)
-    return next((n for n in lengths if is_provable(extents, n, n_components)), 0)
+    return next((n for n in lengths if is_provable(extents, n, is_joint=is_joint)), 0)
 
 
 def _choose_by_nodes(extents: Extents, max_conditions: int | None) -> str:

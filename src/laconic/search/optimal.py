@@ -109,7 +109,7 @@ def search_optimal(
         chosen = choose_branching(
             problem.extents,
             limits.max_conditions,
-            problem.n_components,
+            is_joint=problem.n_components > 0,
             is_limited=limits.node_limit is not None,
         )
         if problem.n_components > 0 and chosen != "tables":

@@ -170,8 +170,7 @@ std::shared_ptr<LocalProblem> Brancher::divide(const Node& node, const Goal& goa
         expansion.note_pruned(goal.unproven(goal.value / goal.approximation_factor));
     const bool is_scanned = local->n_conditions <= max_scanned;
     if (interrupt.is_requested() || (is_scanned && local->axes.empty())) return nullptr;
-    const double work = is_scanned ? scan_work(local->rows.size(), local->axes, local->n_conditions,
-                                               problem_.refitted.n_components)
+    const double work = is_scanned ? scan_work(local->rows.size(), local->axes, local->n_conditions)
                                    : std::numeric_limits<double>::infinity();
     const auto n_children = static_cast<double>(local->pairs ? local->pairs->columns().size() : 0);
     const double least_work = local->has_few_pairs ? max_work_per_child * n_children : max_work;

@@ -56,7 +56,6 @@ LocalProblem within(const Problem& problem, std::vector<std::uint32_t> prefix,
 /// What it costs to look at all queries of up to that many conditions, known before: rows that are
 /// added to tables, their cells, and sets of rows that are looked at. An upper bound: pairs of
 /// conditions that are ruled out are counted. Infinite if tables are too large.
-double scan_work(std::size_t n_rows, const std::vector<Axis>& axes, std::size_t n_conditions,
-                 std::size_t n_components = 0);
+double scan_work(std::size_t n_rows, const std::vector<Axis>& axes, std::size_t n_conditions);
 
 }  // namespace rulesearch::tables

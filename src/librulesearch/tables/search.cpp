@@ -142,8 +142,7 @@ class Branching : public OptionalHooks<Node> {
     }
 
     double work_of(const LocalProblem& local) const {
-        return scan_work(local.rows.size(), local.axes, local.n_conditions,
-                         problem_.refitted.n_components);
+        return scan_work(local.rows.size(), local.axes, local.n_conditions);
     }
 
     /// Leaves out columns of which no query is good enough.
@@ -216,7 +215,7 @@ class Branching : public OptionalHooks<Node> {
 
 }  // namespace
 
-double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components) {
+double work(const Extents& extents, std::size_t n_conditions) {
     const double infinite = std::numeric_limits<double>::infinity();
     if (n_conditions > max_conditions) return infinite;
     const std::vector<Feature> features = find_features(extents);
@@ -226,7 +225,7 @@ double work(const Extents& extents, std::size_t n_conditions, std::size_t n_comp
     const auto work_at_once = [&](std::size_t n) {
         local.n_conditions = n;
         local.make_axes(features, BitSet(extents.n_columns(), true));
-        return scan_work(local.rows.size(), local.axes, n, n_components);
+        return scan_work(local.rows.size(), local.axes, n);
     };
     const double n_first =
         std::max(1.0, share_of_columns * static_cast<double>(extents.n_columns()));

@@ -13,12 +13,12 @@ namespace rulesearch::tables {
 inline constexpr std::size_t max_conditions = 5;
 
 /// What a search for up to that many conditions costs, known before it starts: rows that are added
-/// to tables, their cells, and sets of rows that are looked at, the more the more components there
-/// are of what terms imitate. An upper bound for four conditions, of which many are ruled out in
-/// pairs. For five it is an estimate, as it is the gradients that decide
+/// to tables, their cells, and sets of rows that are looked at. An upper bound for four conditions,
+/// of which many are ruled out in pairs, and under the joint objective unless many sets are looked
+/// at more closely. For five it is an estimate, as it is the gradients that decide
 /// how many are ruled out; so it is for four if a single table would be too large. Infinite if
 /// queries are too long, or tables too large that cannot be divided.
-double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components = 0);
+double work(const Extents& extents, std::size_t n_conditions);
 
 /// Best query of all within the limits, with a certificate, for a limit of few conditions: all sets
 /// that bounds do not rule out are looked at, in tables of sums.
