@@ -20,7 +20,9 @@
 #include "librulesearch/kernels/proof_workspace.hpp"
 #include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/ranges/bound.hpp"
+#include "librulesearch/tables/local_problem.hpp"
 #include "librulesearch/tables/pair_graph.hpp"
+#include "librulesearch/tables/shares.hpp"
 
 using namespace nb::literals;
 using namespace rulesearch;
@@ -149,6 +151,23 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t>> allowed_pairs(const Proble
     return pairs;
 }
 
+/// By column, in tables of the joint objective: the share of hessians that sets of its rows keep,
+/// and what no query of that many conditions with it exceeds if it is worth a value.
+std::vector<std::tuple<float, double>> column_shares(const Problem& problem,
+                                                     std::size_t n_conditions, double value) {
+    const std::size_t n_columns = problem.extents.n_columns();
+    const auto features = tables::find_features(problem.extents);
+    tables::LocalProblem local = tables::everything(problem, n_conditions);
+    local.make_axes(features, BitSet(n_columns, true));
+    const std::vector<float> shares = tables::least_shares(problem, features);
+    const std::vector<double> bounds = tables::bounds_by_share(
+        problem, shares, local.axes, n_conditions, value, kernels(instruction_sets().back()));
+    std::vector<std::tuple<float, double>> result;
+    for (std::size_t column = 0; column < n_columns; ++column)
+        result.emplace_back(shares[column], bounds[column]);
+    return result;
+}
+
 std::vector<std::vector<std::size_t>> chains_of(const Extents& extents) {
     const ranges::Chains chains(extents);
     std::vector<std::vector<std::size_t>> columns(chains.n_chains());
@@ -209,6 +228,11 @@ void bind_bounds(nb::module_& module) {
         .def("allowed_pairs", &allowed_pairs, "n_conditions"_a, "value"_a,
              "Pairs of columns that are not ruled out of queries of that many conditions that are "
              "worth at least a value.")
+        .def(
+            "column_shares", &column_shares, "n_conditions"_a, "value"_a,
+            "By column, with refitted terms: the share of hessians that any set of its rows keeps, "
+            "and what no query of that many conditions with it exceeds if it is worth at least a "
+            "value.")
         .def(
             "chains", [](const Problem& self) { return chains_of(self.extents); },
             "Columns by chain, from small to large.")

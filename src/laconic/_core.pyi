@@ -130,6 +130,11 @@ class Bounds:
         Pairs of columns that are not ruled out of queries of that many conditions that are worth at least a value.
         """
 
+    def column_shares(self, n_conditions: int, value: float) -> list[tuple[float, float]]:
+        """
+        By column, with refitted terms: the share of hessians that any set of its rows keeps, and what no query of that many conditions with it exceeds if it is worth at least a value.
+        """
+
     def chains(self) -> list[list[int]]:
         """Columns by chain, from small to large."""
 

@@ -344,13 +344,8 @@ def test_stopped_core_keeps_a_true_bound():
             assert optimum <= result.bound
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
-def test_bound_of_the_core_holds_for_all_subsets(seed, random):
-    problem = random_joint_problem(seed % 5000).problem
-    if problem.projections is None or problem.extents.n_columns == 0:
-        return
-    bounds = _core.Bounds(
+def bounds_of(problem):
+    return _core.Bounds(
         problem.extents,
         problem.gradients,
         problem.hessians,
@@ -358,11 +353,67 @@ def test_bound_of_the_core_holds_for_all_subsets(seed, random):
         problem.l2_regularization,
         (problem.projections, problem.cells, problem.excluded),
     )
-    # Columns stand for conditions that are not constant and not equal to an earlier one.
+
+
+def columns_of(problem):
+    """Return the rows of conditions that are not constant and not equal to an earlier one."""
     extents = [problem.covered((p,)) for p in range(problem.n_candidates)]
-    distinct = list(
-        {rows.tobytes(): rows for rows in extents if 0 < rows.sum() < len(rows)}.values()
-    )
+    return list({rows.tobytes(): rows for rows in extents if 0 < rows.sum() < len(rows)}.values())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6))
+def test_any_set_of_a_columns_rows_keeps_its_share_of_hessians(seed):
+    problem, rng = random_joint_problem(seed % 5000).problem, np.random.default_rng(seed)
+    if problem.projections is None or problem.extents.n_columns == 0:
+        return
+    distinct = columns_of(problem)
+    shares = bounds_of(problem).column_shares(1, 1.0)
+    # Rows that no column tells apart are one.
+    _, row_of = np.unique(distinct, axis=1, return_inverse=True)
+    subsets = (rng.random((10, row_of.max() + 1)) < 0.5)[:, row_of]
+    for (share, _), rows in zip(shares, distinct, strict=True):
+        assert 0.0 <= share < 1.0
+        for subset in (rows, *(rows & subsets)):
+            total = problem.hessians[subset].sum()
+            left = remaining_hessians(total, problem.projections[:, subset].sum(axis=1))
+            assert left >= share * total * (1 - 1e-9)
+
+
+def test_shares_are_what_an_intercept_leaves():
+    n_rows = 640
+    extents = np.arange(n_rows) < np.array([[64], [320], [600]])
+    intercept = RefittedTerms(np.ones((1, n_rows), dtype=bool), np.zeros(1))
+    problem = SearchProblem(extents, np.ones(n_rows), np.ones(n_rows), 1.0, refitted=intercept)
+    shares = [share for share, _ in bounds_of(problem).column_shares(1, 1.0)]
+    # Of a tenth of the rows, a tenth is imitated, rounded up to a 64th.
+    assert shares == [57 / 64, 31 / 64, 3 / 64]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3), st.sampled_from([0.3, 0.8, 1.0]))
+def test_no_good_query_is_above_the_bounds_of_its_columns(seed, n_conditions, share_of_best):
+    problem = random_joint_problem(seed % 5000).problem
+    if problem.projections is None or problem.extents.n_columns == 0:
+        return
+    distinct = columns_of(problem)
+    n_conditions = min(n_conditions, len(distinct))
+    queries = list(itertools.combinations(range(len(distinct)), n_conditions))
+    values = [problem.value(np.all([distinct[c] for c in query], axis=0)) for query in queries]
+    wanted = share_of_best * max(values)
+    bounds = [bound for _, bound in bounds_of(problem).column_shares(n_conditions, wanted)]
+    for query, value in zip(queries, values, strict=True):
+        if value >= wanted > 0.0:
+            assert all(bounds[column] * (1 + 1e-9) >= value for column in query)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
+def test_bound_of_the_core_holds_for_all_subsets(seed, random):
+    problem = random_joint_problem(seed % 5000).problem
+    if problem.projections is None or problem.extents.n_columns == 0:
+        return
+    bounds, distinct = bounds_of(problem), columns_of(problem)
     column, other = random.randrange(len(distinct)), random.randrange(len(distinct))
     for bound, rows in (
         (bounds.of_all_rows(), problem.covered(())),

@@ -106,6 +106,62 @@ def test_many_rows_are_rounded_in_cells(seed, n_terms, limits):
     assert tables.objective_value == branched.objective_value
 
 
+def sloped_problem(seed, n_terms, l2_regularization=3.0):
+    """Thresholds beside an intercept, rules, and slopes of the same features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 8))
+    cuts = (-1.0, -0.3, 0.2, 0.9)
+    extents = np.array([x <= cut for x in X.T for cut in cuts])
+    extents = np.concatenate([extents, ~extents])
+    rules = [extents[rng.integers(len(extents), size=2)].all(axis=0) for _ in range(n_terms // 2)]
+    slopes = [X[:, k % 8].clip(-1.0, 1.0) for k in range(n_terms - n_terms // 2)]
+    values = np.array([np.ones(300), *rules, *slopes])
+    gradients = rng.normal(size=300) + 2.0 * (X[:, 0] > 0.9) * (X[:, 1] <= 0.2)
+    # As after a refit: what the terms can imitate is gone.
+    gradients -= values.T @ np.linalg.lstsq(values.T, gradients, rcond=None)[0]
+    penalties = np.append(0.0, np.full(len(values) - 1, l2_regularization))
+    terms = RefittedTerms(values, penalties)
+    weights = rng.integers(1, 4, 300) / 2 if seed % 2 else None
+    return SearchProblem(
+        extents, gradients, np.ones(300), l2_regularization, weights, refitted=terms
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_terms", [1, 5, 16])
+@pytest.mark.parametrize("limits", [{}, {"min_coverage": 25}, {"n_best": 4}])
+def test_sets_that_terms_imitate_in_part_are_not_missed(seed, n_terms, limits):
+    # Beside one term, columns tell how much of a set it imitates at the most; beside many, what
+    # they imitate has to be added up.
+    problem = sloped_problem(seed, n_terms)
+    limits = {"max_conditions": 3, **limits}
+    tables = search(problem, branching="tables", **limits)
+    branched = search(problem, branching="conditions", **limits)
+    assert tables.is_optimal
+    assert (tables.query, tables.objective_value) == (branched.query, branched.objective_value)
+    values = [problem.objective(query) for query in tables.queries]
+    assert values == [problem.objective(query) for query in branched.queries]
+    # A cutoff just below the best value leaves it, one above leaves nothing.
+    for factor, is_found in ((0.999, True), (1.001, False)):
+        cutoff = factor * tables.objective_value
+        cut = search(problem, branching="tables", cutoff=cutoff, **limits)
+        assert (cut.objective_value == tables.objective_value) or not is_found
+        assert cut.status is (SearchStatus.OPTIMAL if is_found else SearchStatus.CUTOFF)
+        assert cut.bound >= cut.objective_value
+
+
+@pytest.mark.parametrize("n_terms", [1, 16])
+@pytest.mark.parametrize("max_conditions", [3, 4])
+def test_the_same_work_beside_slopes(n_terms, max_conditions):
+    problem = sloped_problem(0, n_terms)
+    options = {"branching": "tables", "max_conditions": max_conditions}
+    expected = search(problem, **options)
+    for more in [{"n_jobs": 2}] + [{"instruction_set": s} for s in _core.instruction_sets()]:
+        result = search(problem, **options, **more)
+        assert (result.query, result.bound) == (expected.query, expected.bound)
+        assert result.counters == expected.counters
+
+
 @pytest.mark.parametrize("max_conditions", [None, 6])
 def test_longer_queries_are_refused(max_conditions):
     with pytest.raises(ValueError, match="at most five conditions"):

@@ -28,8 +28,8 @@ def test_advice_makes_no_candidates_to_throw_away(monkeypatch):
         return made(settings, data)
 
     monkeypatch.setattr(Settings, "candidates", watched)
-    X, y = wide(n_features=6000)
-    model = RuleBoostingRegressor(1, max_thresholds=3, node_limit=1)
+    X, y = wide(60, n_features=6000)
+    model = RuleBoostingRegressor(2, max_thresholds=3, node_limit=1)
     with pytest.warns(UserWarning, match="not proven"):
         model.fit(X, y)
     assert "max_thresholds" not in model.provable_with_

@@ -264,8 +264,7 @@ class Scanner {
                 }
             }
         }
-        for (std::size_t i = 0; i < lane_block; ++i)
-            any[i] |= sums[i] > scan_.threshold ? 1 : 0;
+        for (std::size_t i = 0; i < lane_block; ++i) any[i] |= sums[i] > scan_.threshold ? 1 : 0;
     }
 
     bool has_large_square(const Number* g) const {

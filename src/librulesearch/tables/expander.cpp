@@ -87,8 +87,8 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
     scan_with(detailed_, first, n_pairs, interrupt);
 }
 
-/// How many sets may be looked at one by one before it would be cheaper to add up what terms imitate
-/// of all. Counted rather than measured, in about nanoseconds.
+/// How many sets may be looked at one by one before it would be cheaper to add up what terms
+/// imitate of all. Counted rather than measured, in about nanoseconds.
 std::uint64_t Expander::affordable_hits(std::size_t first) const {
     const auto n_components = static_cast<double>(detailed_.sums().n_components);
     const auto n_rows = static_cast<double>(local_->rows.size());
@@ -180,7 +180,8 @@ void Expander::add_rows(const Axis& axis) {
     last_axis_ = &axis;
     ++expansion_->counters.n_tables;
     expansion_->counters.n_table_rows += local_->rows.size();
-    const PackedRows rows{base_.data(), axis.codes.data(), packing_->entries(), local_->rows.size()};
+    const PackedRows rows{base_.data(), axis.codes.data(), packing_->entries(),
+                          local_->rows.size()};
     if (!packing_->is_fine()) {
         cells_.assign(size, 0);
         kernels_.add_rows(rows, axis.n_bins, packing_->sums().stride(), cells_.data());

@@ -60,7 +60,7 @@ class Expander {
     const std::vector<float>& shares_;
     const SetSums& set_sums_;
     Packing rough_, detailed_;
-    Packing* packing_ = nullptr;  // one of them
+    Packing* packing_ = nullptr;               // one of them
     std::uint64_t n_hits_ = 0, max_hits_ = 0;  // in all tables of a node
     std::shared_ptr<const LocalProblem> local_;
     Expansion* expansion_ = nullptr;

@@ -26,8 +26,6 @@ constexpr double share_of_columns = 0.05;
 // What a bound from sorted rows costs for each of them, with room: such bounds are made where they
 // do not count next to the tables.
 constexpr double work_per_entry = 500.0;
-// Columns of about the same share have their bounds made together.
-constexpr std::size_t n_share_levels = 16;
 // More work for four conditions is worth the bounds of pairs of them.
 constexpr double max_work_undivided = 3e7;
 
@@ -48,7 +46,8 @@ class Branching : public OptionalHooks<Node> {
     }
 
     std::unique_ptr<Expander> make_expander() const {
-        return std::make_unique<Expander>(problem_, limits_, features_, shares_, set_sums_, kernels_);
+        return std::make_unique<Expander>(problem_, limits_, features_, shares_, set_sums_,
+                                          kernels_);
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
@@ -121,9 +120,10 @@ class Branching : public OptionalHooks<Node> {
         if (limits_.max_conditions > max_scanned) return {node_of_all(bound)};
         auto local = std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions));
         local->make_axes(features_, local->columns);
-        std::vector<double> of_columns(problem_.extents.n_columns(), bound);
         const double wanted = incumbent.wanted() * (1.0 - problem_.slack());
-        note_shares(*local, wanted, of_columns);
+        std::vector<double> of_columns = bounds_by_share(problem_, shares_, local->axes,
+                                                         limits_.max_conditions, wanted, kernels_);
+        for (double& of_column : of_columns) of_column = std::min(of_column, bound);
         keep_columns(*local, of_columns, wanted);
         if (is_worth_bounds(*local)) {
             note_bounds_within(*local, of_columns);
@@ -154,27 +154,6 @@ class Branching : public OptionalHooks<Node> {
         });
         local.make_axes(features_, kept);
         local.columns = std::move(kept);
-    }
-
-    /// Lowers the bounds of columns by the share of their hessians that terms leave. A set with
-    /// G^2 / (lambda + share * H) >= value has G^2 / (lambda / share + H) >= share * value.
-    void note_shares(const LocalProblem& local, double wanted,
-                     std::vector<double>& of_columns) const {
-        for (std::size_t level = 1; level < n_share_levels; ++level) {
-            const double share = static_cast<double>(level) / n_share_levels;
-            const Question question{local.sums, problem_.l2_regularization / share,
-                                    limits_.max_conditions, share * wanted};
-            const auto is_at_level = [&](float of_column) {
-                return static_cast<std::size_t>(of_column * n_share_levels) == level;
-            };
-            if (!question.has_prices() || std::none_of(shares_.begin(), shares_.end(), is_at_level))
-                continue;
-            const std::vector<double> bounds =
-                column_bounds(question, local.axes, of_columns.size(), kernels_);
-            for (std::size_t column = 0; column < of_columns.size(); ++column)
-                if (is_at_level(shares_[column]))
-                    of_columns[column] = std::min(of_columns[column], bounds[column] / share);
-        }
     }
 
     bool is_worth_bounds(const LocalProblem& local) const {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+
+#include "librulesearch/tables/pair_graph.hpp"
 
 namespace rulesearch::tables {
 namespace {
@@ -11,6 +14,8 @@ namespace {
 constexpr std::size_t rows_at_once = 1024;
 // Shares are multiples of 2^-n_halvings.
 constexpr int n_halvings = 6;
+// Columns of about the same share have their bounds made together.
+constexpr std::size_t n_levels = 16;
 // Of the largest share, 1: more than the rounding errors of sums and of a decomposition.
 constexpr double rounding = 1e-6;
 
@@ -21,9 +26,7 @@ using Triangle = std::vector<double>;
 class ScaledRows {
   public:
     explicit ScaledRows(const Problem& problem)
-        : problem_(problem),
-          size_(problem.refitted.n_components),
-          numbers_(rows_at_once * size_) {}
+        : problem_(problem), size_(problem.refitted.n_components), numbers_(rows_at_once * size_) {}
 
     void read(std::size_t first, std::size_t end) {
         for (std::size_t k = 0; k < size_; ++k) {
@@ -110,6 +113,26 @@ std::vector<float> least_shares(const Problem& problem, const std::vector<Featur
         }
     }
     return shares;
+}
+
+std::vector<double> bounds_by_share(const Problem& problem, const std::vector<float>& shares,
+                                    const std::vector<Axis>& axes, std::size_t n_conditions,
+                                    double value, const Kernels& kernels) {
+    std::vector<double> bounds(shares.size(), std::numeric_limits<double>::infinity());
+    for (std::size_t level = 1; level < n_levels; ++level) {
+        const double share = static_cast<double>(level) / n_levels;
+        const auto is_at_level = [&](float of_column) {
+            return static_cast<std::size_t>(of_column * n_levels) == level;
+        };
+        if (std::none_of(shares.begin(), shares.end(), is_at_level)) continue;
+        const Question question{problem.rows, problem.l2_regularization / share, n_conditions,
+                                share * value};
+        if (!question.has_prices()) continue;
+        const std::vector<double> at_level = column_bounds(question, axes, shares.size(), kernels);
+        for (std::size_t column = 0; column < shares.size(); ++column)
+            if (is_at_level(shares[column])) bounds[column] = at_level[column] / share;
+    }
+    return bounds;
 }
 
 }  // namespace rulesearch::tables
