@@ -89,6 +89,8 @@ def validated(
 
     Sets, of the estimator: n_features_in_, feature_names_in_, if they are to be reset.
     """
+    if isinstance(y, str) and y == "no_validation" and _has_fitted_columns(estimator, table):
+        return X
     try:
         return validate_data(estimator, X, y, skip_check_array=True, reset=reset)
     except ValueError as error:
@@ -96,6 +98,14 @@ def validated(
         if not table.is_named or not known or known == [*table.feature_names]:
             raise
         raise ValueError(f"{error}{selection_advice(table, known)}") from None
+
+
+def _has_fitted_columns(estimator: RuleBoosting, table: Table) -> bool:
+    """Return whether scikit-learn has neither an error nor a warning about the columns."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        return table.has_text_names and table.feature_names == tuple(names)
+    return not table.is_named and len(table.feature_names) == estimator.n_features_in_
 
 
 def read_rows(

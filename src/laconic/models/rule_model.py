@@ -123,7 +123,8 @@ class RuleModel:
     def _with_fitted_names(self, table: Table) -> Table:
         """Name the columns as in fit: by position, unless the table itself has these names."""
         names = self.ensemble_.feature_names or ()
-        if not (table.is_named and set(table.feature_names) == set(names)):
+        is_named = table.is_named and set(table.feature_names) == set(names)
+        if not is_named and table.feature_names != names:
             table = table.rename(names)
         return self.ensemble_.readable(table)
 

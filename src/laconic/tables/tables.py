@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -22,7 +23,13 @@ from laconic._util.words import MAX_NAMES_SHOWN, listed, listed_names, nearest
 from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
 from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
 from laconic.tables.times import DATE_PARTS
-from laconic.tables.to_columns import NUMBER_KINDS, array_column, pandas_column, series_column
+from laconic.tables.to_columns import (
+    CELL_KINDS,
+    NUMBER_KINDS,
+    array_column,
+    pandas_column,
+    series_column,
+)
 
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
@@ -39,8 +46,10 @@ class Table:
 
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
-    table is not named if its names only number the columns. `backend` is the library of the data
-    frame that it was made from, None for arrays. `cells` are those of a sparse matrix.
+    table is not named if its names only number the columns; it has text names if it is a frame of
+    pandas or polars all labels of which are texts. `backend` is the library of the data
+    frame that it was made from, None for arrays. `cells` are those of a sparse matrix. `only_row`
+    has the cells of a table of one row, where they are read faster than columns.
     """
 
     def __init__(
@@ -50,17 +59,21 @@ class Table:
         extract: Callable[[int, str], Column],
         *,
         is_named: bool = True,
+        has_text_names: bool = False,
         extract_block: Callable[[int, str, slice], Column] | None = None,
         backend: FrameBackend | None = None,
         cells: SparseCells | None = None,
+        only_row: Sequence[Any] | None = None,
     ) -> None:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
         self.is_named = is_named
+        self.has_text_names = has_text_names
         self.backend = backend
         self.cells = cells
         self._extract = extract
         self._extract_block = extract_block
+        self._only_row = only_row
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
         self._columns: dict[str, Column] = {}
         self._converters: dict[str, tuple[Converter, ...]] = {}
@@ -79,6 +92,13 @@ class Table:
                 self._columns[name] = self._converted(column)
         return self._columns[name]
 
+    def row(self, names: Sequence[str]) -> list[Any] | None:
+        """Return some cells of the only row, as they are; None if they have to be converted."""
+        row, positions = self._only_row, self._positions
+        if row is None or not all(name in positions for name in names):
+            return None
+        return [row[positions[name]] for name in names]
+
     def _converted(self, column: Column) -> Column:
         for convert in self._converters.get(column.name, ()):
             column = convert(column)
@@ -90,6 +110,7 @@ class Table:
             return self
         table, known = copy.copy(self), self._converters
         table._columns = {}
+        table._only_row = None
         table._converters = known | {
             name: (*known.get(name, ()), convert) for name, convert in converters.items()
         }
@@ -135,6 +156,7 @@ class Table:
             extract_block=self._extract_block,
             backend=self.backend,
             cells=self.cells,
+            only_row=self._only_row,
         )
 
 
@@ -164,10 +186,12 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
         table = X
     elif isinstance(X, np.ndarray):
         table = _wrap_array(X)
+    # These first: the other checks take longer than a small table.
+    elif _is_pandas(X) or _is_polars(X):
+        table = _wrap_frame(X)
     elif is_sparse(X):
         table = _wrap_sparse(X)
-    # pandas first: the general check takes longer than a small table.
-    elif _is_pandas(X) or nw.dependencies.is_into_dataframe(X):
+    elif nw.dependencies.is_into_dataframe(X):
         table = _wrap_frame(X)
     else:
         table = _wrap_array(X)
@@ -218,7 +242,8 @@ def take_rows(X: Any, rows: Indices) -> Any:
 
 
 def _wrap_frame(X: Any) -> Table:
-    X = nw.to_native(X, pass_through=True)
+    is_usual = _is_pandas(X) or _is_polars(X)
+    X = X if is_usual else nw.to_native(X, pass_through=True)
     # Read the names before narwhals does, for our own message about duplicates.
     is_pandas = _is_pandas(X)
     is_arrow = nw.dependencies.is_pyarrow_table(X)
@@ -226,6 +251,37 @@ def _wrap_frame(X: Any) -> Table:
     is_named = labels != list(range(len(labels)))
     names = [str(label) for label in labels] if is_named else _numbered_names(len(labels))
     names = _checked_names(names, len(labels))
+    if not is_usual or len(X) != 1:
+        table = _wrap_columns(X, names, labels, is_named=is_named)
+    else:
+        # All this may take longer than reading the cells, and is needed for some rows only.
+        wrap = cache(partial(_wrap_columns, X, names, labels, is_named=is_named))
+        table = Table(
+            names,
+            1,
+            lambda position, name: wrap()._extract(position, name),
+            is_named=is_named,
+            backend="pandas" if is_pandas else "polars",
+            only_row=X.to_numpy(dtype=object)[0].tolist() if is_pandas else _polars_row(X),
+        )
+    table.has_text_names = is_usual and [*names] == labels
+    return table
+
+
+def _polars_row(X: Any) -> list[Any]:
+    """Return the cells of the only row, and types in the place of nulls of unsupported types."""
+    polars = nw.dependencies.get_polars()
+    known = (polars.String, polars.Boolean, polars.Categorical, polars.Enum)
+    row = [*X.row(0)]
+    if None in row:
+        for position, dtype in enumerate(X.dtypes):
+            if row[position] is None and not (dtype.is_numeric() or dtype in known):
+                row[position] = dtype
+    return row
+
+
+def _wrap_columns(X: Any, names: Sequence[str], labels: Sequence[Any], *, is_named: bool) -> Table:
+    is_pandas = _is_pandas(X)
     # Without narwhals, which takes ten times as long for short columns of numbers.
     if is_pandas and X.size <= MAX_CELLS_AT_ONCE and all(map(_is_number_type, X.dtypes.tolist())):
         numbers = X.to_numpy(np.float64)
@@ -248,6 +304,11 @@ def _is_pandas(X: Any) -> bool:
     # None unless the caller has imported it.
     pandas = nw.dependencies.get_pandas()
     return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+def _is_polars(X: Any) -> bool:
+    polars = nw.dependencies.get_polars()
+    return polars is not None and isinstance(X, polars.DataFrame)
 
 
 def _is_number_type(dtype: Any) -> bool:
@@ -283,6 +344,7 @@ def _array_table(
         len(array),
         extract,
         is_named=is_named,
+        only_row=array[0].tolist() if len(array) == 1 and array.dtype.kind in CELL_KINDS else None,
         # The kind of values in a column of objects or texts depends on all rows.
         extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
         backend=backend,
@@ -363,8 +425,8 @@ def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, 
             f"{len(names)} feature names ({listed_names(names)}). Pass the same columns in "
             "the same order, or a DataFrame with named columns."
         )
-    duplicates = [name for name, count in Counter(names).items() if count > 1]
-    if duplicates:
+    if len({*names}) < len(names):
+        duplicates = [name for name, count in Counter(names).items() if count > 1]
         raise ValueError(
             f"Column names must be unique. Got {listed_names(duplicates)} more than once. "
             "Rename or drop these columns."
