@@ -47,7 +47,8 @@ class Table:
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
     table is not named if its names only number the columns; it has text names if it is a frame of
-    pandas or polars all labels of which are texts. `backend` is the library of the data
+    pandas or polars all labels of which are texts. A table `has_records` if it was made from rows
+    that are dictionaries, so that its columns have no order. `backend` is the library of the data
     frame that it was made from, None for arrays. `cells` are those of a sparse matrix. `only_row`
     has the cells of a table of one row, where they are read faster than columns.
     """
@@ -60,6 +61,7 @@ class Table:
         *,
         is_named: bool = True,
         has_text_names: bool = False,
+        has_records: bool = False,
         extract_block: Callable[[int, str, slice], Column] | None = None,
         backend: FrameBackend | None = None,
         cells: SparseCells | None = None,
@@ -69,6 +71,7 @@ class Table:
         self.n_rows = n_rows
         self.is_named = is_named
         self.has_text_names = has_text_names
+        self.has_records = has_records
         self.backend = backend
         self.cells = cells
         self._extract = extract
@@ -164,9 +167,10 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
     """Wrap a table of any supported kind.
 
     That is a pandas, polars or other DataFrame that narwhals supports, a pyarrow table, a NumPy
-    array, a sparse matrix of SciPy, or a list of rows. A `Table` passes through. The feature names
-    are for a table without any: an array, a list of rows or a DataFrame with the columns 0, 1, ...;
-    its columns are named x0, x1, ... otherwise. A table with names keeps them.
+    array, a sparse matrix of SciPy, a list of rows, or a list of dictionaries. A `Table` passes
+    through. The feature names are for a table without any: an array, a list of rows or a DataFrame
+    with the columns 0, 1, ...; its columns are named x0, x1, ... otherwise. A table with names
+    keeps them.
 
     Notes
     -----
@@ -193,6 +197,8 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
         table = _wrap_sparse(X)
     elif nw.dependencies.is_into_dataframe(X):
         table = _wrap_frame(X)
+    elif isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping):
+        table = _wrap_records(X)
     else:
         table = _wrap_array(X)
     if feature_names is None or table.is_named or table.feature_names == tuple(feature_names):
@@ -271,7 +277,7 @@ def _wrap_frame(X: Any) -> Table:
 def _polars_row(X: Any) -> list[Any]:
     """Return the cells of the only row, and types in the place of nulls of unsupported types."""
     polars = nw.dependencies.get_polars()
-    known = (polars.String, polars.Boolean, polars.Categorical, polars.Enum)
+    known = (polars.String, polars.Boolean, polars.Categorical, polars.Enum, polars.Null)
     row = [*X.row(0)]
     if None in row:
         for position, dtype in enumerate(X.dtypes):
@@ -324,6 +330,22 @@ def _wrap_sparse(X: Any) -> Table:
 def _wrap_array(X: Any) -> Table:
     array = _as_array(X)
     return _array_table(_numbered_names(array.shape[1]), array, is_named=False)
+
+
+def _wrap_records(rows: Sequence[Mapping[Any, Any]]) -> Table:
+    """Wrap rows that are dictionaries, all with the same keys."""
+    keys = [*rows[0]]
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping) or row.keys() != rows[0].keys():
+            raise ValueError(
+                "All rows of X must be dictionaries with the same keys. Those of row "
+                f"{number} differ from those of row 0. Fill gaps with None (missing)."
+            )
+    cells = np.fromiter((row[key] for row in rows for key in keys), dtype=object)
+    names = _checked_names([*map(str, keys)], len(keys))
+    table = _array_table(names, cells.reshape(len(rows), len(keys)), is_named=True)
+    table.has_records = True
+    return table
 
 
 def _array_table(
@@ -445,6 +467,9 @@ def selection_advice(table: Table, names: Sequence[str]) -> str:
     """Return how to choose the columns that a model was fitted to, or which ones are missing."""
     missing = [name for name in names if name not in table.feature_names]
     if not missing:
+        if table.has_records:
+            extra = [name for name in table.feature_names if name not in names]
+            return f"Remove {listed_names(extra)} from the rows."
         choice = "X[{}]" if table.backend == "pandas" else "X.select({})"
         return f"Pass {choice.format('model.feature_names_in_')} to choose the columns of the fit."
     unknown = [name for name in table.feature_names if name not in names]
