@@ -112,7 +112,8 @@ def _has_fitted_columns(estimator: RuleBoosting, table: Table) -> bool:
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
         return table.has_text_names and table.feature_names == tuple(names)
-    return not table.is_named and len(table.feature_names) == estimator.n_features_in_
+    n_features = getattr(estimator, "n_features_in_", None)
+    return not table.is_named and len(table.feature_names) == n_features
 
 
 def read_rows(

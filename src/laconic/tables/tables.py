@@ -46,11 +46,16 @@ class Table:
 
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
-    table is not named if its names only number the columns; it has text names if it is a frame of
-    pandas or polars all labels of which are texts. A table `has_records` if it was made from rows
-    that are dictionaries, so that its columns have no order. `backend` is the library of the data
+    table is not named if its names only number the columns. `backend` is the library of the data
     frame that it was made from, None for arrays. `cells` are those of a sparse matrix. `only_row`
     has the cells of a table of one row, where they are read faster than columns.
+
+    Attributes
+    ----------
+    has_text_names : bool
+        Whether it is a data frame of pandas or polars all labels of which are texts.
+    has_records : bool
+        Whether it was made of rows that are dictionaries, so that its columns have no order.
     """
 
     def __init__(
@@ -60,8 +65,6 @@ class Table:
         extract: Callable[[int, str], Column],
         *,
         is_named: bool = True,
-        has_text_names: bool = False,
-        has_records: bool = False,
         extract_block: Callable[[int, str, slice], Column] | None = None,
         backend: FrameBackend | None = None,
         cells: SparseCells | None = None,
@@ -70,8 +73,8 @@ class Table:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
         self.is_named = is_named
-        self.has_text_names = has_text_names
-        self.has_records = has_records
+        self.has_text_names = False
+        self.has_records = False
         self.backend = backend
         self.cells = cells
         self._extract = extract
@@ -270,7 +273,7 @@ def _wrap_frame(X: Any) -> Table:
             backend="pandas" if is_pandas else "polars",
             only_row=X.to_numpy(dtype=object)[0].tolist() if is_pandas else _polars_row(X),
         )
-    table.has_text_names = is_usual and [*names] == labels
+    table.has_text_names = is_usual and all(type(label) is str for label in labels)
     return table
 
 
