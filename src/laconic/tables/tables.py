@@ -280,7 +280,8 @@ def _wrap_frame(X: Any) -> Table:
 def _polars_row(X: Any) -> list[Any]:
     """Return the cells of the only row, and types in the place of nulls of unsupported types."""
     polars = nw.dependencies.get_polars()
-    known = (polars.String, polars.Boolean, polars.Categorical, polars.Enum, polars.Null)
+    texts = (polars.String, polars.Categorical, polars.Enum)
+    known = (*texts, polars.Boolean, polars.Date, polars.Datetime, polars.Null)
     row = [*X.row(0)]
     if None in row:
         for position, dtype in enumerate(X.dtypes):

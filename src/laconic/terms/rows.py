@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +18,7 @@ import numpy as np
 from laconic._util.types import Floats
 from laconic.tables.columns import LARGEST_EXACT, kind_of_text
 from laconic.tables.tables import Table
+from laconic.tables.times import kind_of, microseconds
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.slopes import Slope
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from laconic.terms.rules import RuleEnsemble, Term
 
 Cell: TypeAlias = float | str
-"""A number, a text, or NaN if it is missing."""
+"""A number, the microseconds of a date, a text, or NaN if it is missing."""
 Cells: TypeAlias = Sequence[Any]
 """One `Cell` per feature."""
 
@@ -81,7 +83,9 @@ def _reader(compared: Collection[Any]) -> Callable[[Any], Cell | None]:
         return partial(_read_text, {"texts", *map(kind_of_text, compared)})
     if all(isinstance(value, float | int) and abs(value) < LARGEST_EXACT for value in compared):
         return _read_number
-    # Dates, and numbers that float64 may round.
+    if all(kind_of(value) in ("date", "datetime") for value in compared):
+        return _read_date
+    # Other times, and numbers that float64 may round.
     return lambda cell: None
 
 
@@ -93,12 +97,24 @@ def _read_number(cell: Any) -> float | None:
     return math.nan if cell is None else None
 
 
+def _read_date(cell: Any) -> float | None:
+    # pandas.NaT is a date to Python.
+    if _is_missing(cell) or type(cell).__name__ == "NaTType":
+        return math.nan
+    # Time zones, and nanoseconds of pandas, are for columns.
+    is_plain = getattr(cell, "tzinfo", None) is None and not getattr(cell, "nanosecond", 0)
+    return _read_number(microseconds(cell)) if is_plain and isinstance(cell, date) else None
+
+
 def _read_text(kinds: Collection[str], cell: Any) -> Cell | None:
     if type(cell) is str:
         # There is a warning about others.
         return cell if kind_of_text(cell) in kinds else None
-    is_missing = cell is None or (type(cell) is float and cell != cell)
-    return math.nan if is_missing else None
+    return math.nan if _is_missing(cell) else None
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (type(cell) is float and cell != cell)
 
 
 def _read_any(cell: Any) -> Cell | None:
@@ -127,6 +143,8 @@ def _query_function(query: Query, places: Mapping[str, int]) -> Callable[[Cells]
 def _test(condition: Condition) -> Callable[[Any], bool]:
     """Return a function that checks whether a cell satisfies a condition."""
     compared: Any = condition.value
+    if kind_of(compared):
+        compared = microseconds(compared)
     values = frozenset(compared if isinstance(compared, tuple) else (compared,))
     match condition.relation:
         case "<=":

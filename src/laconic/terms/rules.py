@@ -290,7 +290,9 @@ class RuleEnsemble(Sequence[Term]):
     @property
     def compared_values(self) -> dict[str, list[Any]]:
         """The values that the terms compare features with, without missing values."""
-        compared: dict[str, list[Any]] = {each.feature: [each.lower] for each in self.slopes}
+        compared: dict[str, list[Any]] = {}
+        for slope in self.slopes:
+            compared.setdefault(slope.feature, []).append(slope.lower)
         for each in self.conditions:
             values = each.value if isinstance(each.value, tuple) else (each.value,)
             compared.setdefault(each.feature, []).extend(v for v in values if v is not None)
