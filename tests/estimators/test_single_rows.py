@@ -130,6 +130,9 @@ FORMS = {
     "polars texts": lambda row: pl.DataFrame([row], schema=[*NAMES], orient="row").with_columns(
         pl.col(pl.String).cast(pl.Categorical)
     ),
+    "polars times": lambda row: pl.from_pandas(
+        pd.DataFrame({name: pd.to_datetime([cell]) for name, cell in zip(NAMES, row, strict=True)})
+    ),
     "polars objects": lambda row: pl.DataFrame([row], schema=dict.fromkeys(NAMES, pl.Object)),
     "polars nulls": lambda row: pl.DataFrame(
         [pl.Series(name, [None], dtype) for name, dtype in zip(NAMES, NULLS, strict=True)]
@@ -273,3 +276,48 @@ def test_rows_may_be_dictionaries():
         MODEL.predict([rows[0] | {"e": 1}])
     with pytest.raises(TypeError, match="Make a DataFrame of them"):
         RuleBoostingRegressor().fit(rows, [0, 1])
+
+
+NOON = datetime(2024, 3, 1, 12)
+DAY_SLOPE = Slope("a", date(2024, 1, 1), date(2024, 12, 31), 0.1, missing=date(2024, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("term", "cell", "expected"),
+    [
+        (Slope("a", 1.0, 4.0, 0.5, missing=2.0), None, 0.5),
+        (Slope("a", 1.0, 4.0, 0.5, missing=2.0), math.nan, 0.5),
+        (Slope("a", 1.0, 4.0, 0.5), None, 0.0),
+        (Slope("a", 1.0, 4.0, 0.5), 9, 1.5),
+        (DAY_SLOPE, pd.NaT, 6.0),
+        (DAY_SLOPE, date(2024, 1, 11), 1.0),
+        (([Condition("a", "<=", NOON)], 1.0), pd.Timestamp(NOON), 1.0),
+        (([Condition("a", "<=", NOON)], 1.0), pd.Timestamp("2024-03-01 12:00:00.000000001"), 0.0),
+        (([Condition("a", "==", date(2024, 3, 1))], 1.0), datetime(2024, 3, 1), 1.0),
+        (([Condition("a", "not in", ("x", "o"))], 1.0), None, 0.0),
+        (([Condition("a", "not in", ("x", "o"))], 1.0), "z", 1.0),
+        (([Condition("a", "!=", 3)], 1.0), math.nan, 0.0),
+        (([Condition("a", "<=", 2**53)], 1.0), 2**53 + 1, 1.0),
+    ],
+)
+def test_terms(term, cell, expected):
+    model = make_model([term], feature_names=("a",))
+    frame = pd.DataFrame({"a": [cell]})
+    for X in (frame, pl.from_pandas(frame)):
+        assert model.predict(X).tolist() == pytest.approx([expected])
+    for X in (frame, pl.from_pandas(frame), frame.astype(object), [{"a": cell}]):
+        assert outcome(model.predict, X) == by_columns(model.predict, X)
+
+
+def test_texts_that_equal_nothing_are_told():
+    model = make_model([([Condition("a", "==", "x")], 1.0)])
+    with pytest.warns(UserWarning, match="'a' holds only numbers"):
+        assert model.predict(pd.DataFrame({"a": ["1"]})) == [0.0]
+
+
+def test_converted_cells_are_no_row():
+    table = tables.as_table([["5"]])
+    assert table.row(["x0"]) == ["5"]
+    assert table.row(["x1"]) is None
+    assert table.rename(["a"]).row(["a"]) == ["5"]
+    assert table.reading_dates(["x0"]).row(["x0"]) is None

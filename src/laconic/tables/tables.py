@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
@@ -278,14 +279,18 @@ def _wrap_frame(X: Any) -> Table:
 
 
 def _polars_row(X: Any) -> list[Any]:
-    """Return the cells of the only row, and types in the place of nulls of unsupported types."""
+    """Return the cells of the only row, with types in the place of cells that lose something.
+
+    Those are nulls of types that are not supported, and times in nanoseconds.
+    """
     polars = nw.dependencies.get_polars()
     texts = (polars.String, polars.Categorical, polars.Enum)
     known = (*texts, polars.Boolean, polars.Date, polars.Datetime, polars.Null)
     row = [*X.row(0)]
-    if None in row:
+    if not {type(None), datetime}.isdisjoint(map(type, row)):
         for position, dtype in enumerate(X.dtypes):
-            if row[position] is None and not (dtype.is_numeric() or dtype in known):
+            is_known = row[position] is not None or dtype.is_numeric() or dtype in known
+            if not is_known or dtype == polars.Datetime("ns"):
                 row[position] = dtype
     return row
 
