@@ -740,7 +740,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, RuleModel, BaseEstima
         """Check a table to predict for."""
         if self._known is not None and X is self._known[0]:
             return self._known[1]
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises scikit-learn's error
         table = checked_table(X)
         validated(self, X, table)
         return self._with_fitted_names(table)

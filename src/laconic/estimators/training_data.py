@@ -89,6 +89,13 @@ def validated(
 
     Sets, of the estimator: n_features_in_, feature_names_in_, if they are to be reset.
     """
+    if table.has_records and reset:
+        raise TypeError(
+            "X must be a table to fit a model. Got rows that are dictionaries, which only "
+            "predictions take. Make a DataFrame of them: pandas.DataFrame(X)."
+        )
+    if isinstance(y, str) and y == "no_validation" and _has_fitted_columns(estimator, table):
+        return X
     try:
         return validate_data(estimator, X, y, skip_check_array=True, reset=reset)
     except ValueError as error:
@@ -96,6 +103,17 @@ def validated(
         if not table.is_named or not known or known == [*table.feature_names]:
             raise
         raise ValueError(f"{error}{selection_advice(table, known)}") from None
+
+
+def _has_fitted_columns(estimator: RuleBoosting, table: Table) -> bool:
+    """Return whether scikit-learn has neither an error nor a warning about the columns."""
+    if table.has_records:
+        return True  # their keys are checked with the names of the fit
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        return table.has_text_names and table.feature_names == tuple(names)
+    n_features = getattr(estimator, "n_features_in_", None)
+    return not table.is_named and len(table.feature_names) == n_features
 
 
 def read_rows(

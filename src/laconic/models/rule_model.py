@@ -16,7 +16,7 @@ from laconic.models.explanation import Explanation
 from laconic.models.predictions import Predictions
 from laconic.models.tasks import Task
 from laconic.search import SearchResult
-from laconic.tables.tables import Table, as_table, whole_date
+from laconic.tables.tables import Table, as_table, selection_advice, whole_date
 from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Query
 from laconic.terms.record import FitRecord
@@ -123,7 +123,13 @@ class RuleModel:
     def _with_fitted_names(self, table: Table) -> Table:
         """Name the columns as in fit: by position, unless the table itself has these names."""
         names = self.ensemble_.feature_names or ()
-        if not (table.is_named and set(table.feature_names) == set(names)):
+        is_named = table.is_named and set(table.feature_names) == set(names)
+        if table.has_records and not is_named:
+            raise ValueError(
+                "The keys of the rows must be the columns of the fit. "
+                f"{selection_advice(table, names)}"
+            )
+        if not is_named and table.feature_names != names:
             table = table.rename(names)
         return self.ensemble_.readable(table)
 

@@ -254,8 +254,8 @@ def _warn_about_others(column: Column, known: Collection[str]) -> None:
     """Warn of a column of numbers or booleans that no known text can be equal to."""
     kinds = {"numbers"}
     if isinstance(column, CategoricalColumn):
-        kinds = {*map(_kind_of_text, map(str, itertools.islice(column.categories, _N_FIRST)))}
-    if "texts" in kinds or any(_kind_of_text(text) in kinds for text in known):
+        kinds = {*map(kind_of_text, map(str, itertools.islice(column.categories, _N_FIRST)))}
+    if "texts" in kinds or any(kind_of_text(text) in kinds for text in known):
         return
     warnings.warn(
         f"Column {column.name!r} holds only {listed(sorted(kinds))}, but the model compares it "
@@ -265,7 +265,7 @@ def _warn_about_others(column: Column, known: Collection[str]) -> None:
     )
 
 
-def _kind_of_text(text: str) -> str:
+def kind_of_text(text: str) -> str:
     """Return a word for what a text is read as."""
     return "booleans" if text.lower() in _TRUTHS else "numbers" if _is_number(text) else "texts"
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -22,7 +24,13 @@ from laconic._util.words import MAX_NAMES_SHOWN, listed, listed_names, nearest
 from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
 from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
 from laconic.tables.times import DATE_PARTS
-from laconic.tables.to_columns import NUMBER_KINDS, array_column, pandas_column, series_column
+from laconic.tables.to_columns import (
+    CELL_KINDS,
+    NUMBER_KINDS,
+    array_column,
+    pandas_column,
+    series_column,
+)
 
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
@@ -40,7 +48,15 @@ class Table:
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
     table is not named if its names only number the columns. `backend` is the library of the data
-    frame that it was made from, None for arrays. `cells` are those of a sparse matrix.
+    frame that it was made from, None for arrays. `cells` are those of a sparse matrix. `only_row`
+    has the cells of a table of one row, where they are read faster than columns.
+
+    Attributes
+    ----------
+    has_text_names : bool
+        Whether it is a data frame of pandas or polars all labels of which are texts.
+    has_records : bool
+        Whether it was made of rows that are dictionaries, so that its columns have no order.
     """
 
     def __init__(
@@ -53,14 +69,18 @@ class Table:
         extract_block: Callable[[int, str, slice], Column] | None = None,
         backend: FrameBackend | None = None,
         cells: SparseCells | None = None,
+        only_row: Sequence[Any] | None = None,
     ) -> None:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
         self.is_named = is_named
+        self.has_text_names = False
+        self.has_records = False
         self.backend = backend
         self.cells = cells
         self._extract = extract
         self._extract_block = extract_block
+        self._only_row = only_row
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
         self._columns: dict[str, Column] = {}
         self._converters: dict[str, tuple[Converter, ...]] = {}
@@ -79,6 +99,13 @@ class Table:
                 self._columns[name] = self._converted(column)
         return self._columns[name]
 
+    def row(self, names: Sequence[str]) -> list[Any] | None:
+        """Return some cells of the only row, as they are; None if they have to be converted."""
+        row, positions = self._only_row, self._positions
+        if row is None or not all(name in positions for name in names):
+            return None
+        return [row[positions[name]] for name in names]
+
     def _converted(self, column: Column) -> Column:
         for convert in self._converters.get(column.name, ()):
             column = convert(column)
@@ -90,6 +117,7 @@ class Table:
             return self
         table, known = copy.copy(self), self._converters
         table._columns = {}
+        table._only_row = None
         table._converters = known | {
             name: (*known.get(name, ()), convert) for name, convert in converters.items()
         }
@@ -135,6 +163,7 @@ class Table:
             extract_block=self._extract_block,
             backend=self.backend,
             cells=self.cells,
+            only_row=self._only_row,
         )
 
 
@@ -142,9 +171,10 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
     """Wrap a table of any supported kind.
 
     That is a pandas, polars or other DataFrame that narwhals supports, a pyarrow table, a NumPy
-    array, a sparse matrix of SciPy, or a list of rows. A `Table` passes through. The feature names
-    are for a table without any: an array, a list of rows or a DataFrame with the columns 0, 1, ...;
-    its columns are named x0, x1, ... otherwise. A table with names keeps them.
+    array, a sparse matrix of SciPy, a list of rows, or a list of dictionaries. A `Table` passes
+    through. The feature names are for a table without any: an array, a list of rows or a DataFrame
+    with the columns 0, 1, ...; its columns are named x0, x1, ... otherwise. A table with names
+    keeps them.
 
     Notes
     -----
@@ -164,11 +194,15 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
         table = X
     elif isinstance(X, np.ndarray):
         table = _wrap_array(X)
+    # These first: the other checks take longer than a small table.
+    elif _is_pandas(X) or _is_polars(X):
+        table = _wrap_frame(X)
     elif is_sparse(X):
         table = _wrap_sparse(X)
-    # pandas first: the general check takes longer than a small table.
-    elif _is_pandas(X) or nw.dependencies.is_into_dataframe(X):
+    elif nw.dependencies.is_into_dataframe(X):
         table = _wrap_frame(X)
+    elif isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Mapping):
+        table = _wrap_records(X)
     else:
         table = _wrap_array(X)
     if feature_names is None or table.is_named or table.feature_names == tuple(feature_names):
@@ -218,7 +252,8 @@ def take_rows(X: Any, rows: Indices) -> Any:
 
 
 def _wrap_frame(X: Any) -> Table:
-    X = nw.to_native(X, pass_through=True)
+    is_usual = _is_pandas(X) or _is_polars(X)
+    X = X if is_usual else nw.to_native(X, pass_through=True)
     # Read the names before narwhals does, for our own message about duplicates.
     is_pandas = _is_pandas(X)
     is_arrow = nw.dependencies.is_pyarrow_table(X)
@@ -226,6 +261,42 @@ def _wrap_frame(X: Any) -> Table:
     is_named = labels != list(range(len(labels)))
     names = [str(label) for label in labels] if is_named else _numbered_names(len(labels))
     names = _checked_names(names, len(labels))
+    if not is_usual or len(X) != 1:
+        table = _wrap_columns(X, names, labels, is_named=is_named)
+    else:
+        # All this may take longer than reading the cells, and is needed for some rows only.
+        wrap = cache(partial(_wrap_columns, X, names, labels, is_named=is_named))
+        table = Table(
+            names,
+            1,
+            lambda position, name: wrap()._extract(position, name),
+            is_named=is_named,
+            backend="pandas" if is_pandas else "polars",
+            only_row=X.to_numpy(dtype=object)[0].tolist() if is_pandas else _polars_row(X),
+        )
+    table.has_text_names = is_usual and all(type(label) is str for label in labels)
+    return table
+
+
+def _polars_row(X: Any) -> list[Any]:
+    """Return the cells of the only row, with types in the place of cells that lose something.
+
+    Those are nulls of types that are not supported, and times in nanoseconds.
+    """
+    polars = nw.dependencies.get_polars()
+    texts = (polars.String, polars.Categorical, polars.Enum)
+    known = (*texts, polars.Boolean, polars.Date, polars.Datetime, polars.Null)
+    row = [*X.row(0)]
+    if not {type(None), datetime}.isdisjoint(map(type, row)):
+        for position, dtype in enumerate(X.dtypes):
+            is_known = row[position] is not None or dtype.is_numeric() or dtype in known
+            if not is_known or dtype == polars.Datetime("ns"):
+                row[position] = dtype
+    return row
+
+
+def _wrap_columns(X: Any, names: Sequence[str], labels: Sequence[Any], *, is_named: bool) -> Table:
+    is_pandas = _is_pandas(X)
     # Without narwhals, which takes ten times as long for short columns of numbers.
     if is_pandas and X.size <= MAX_CELLS_AT_ONCE and all(map(_is_number_type, X.dtypes.tolist())):
         numbers = X.to_numpy(np.float64)
@@ -250,6 +321,11 @@ def _is_pandas(X: Any) -> bool:
     return pandas is not None and isinstance(X, pandas.DataFrame)
 
 
+def _is_polars(X: Any) -> bool:
+    polars = nw.dependencies.get_polars()
+    return polars is not None and isinstance(X, polars.DataFrame)
+
+
 def _is_number_type(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
 
@@ -263,6 +339,22 @@ def _wrap_sparse(X: Any) -> Table:
 def _wrap_array(X: Any) -> Table:
     array = _as_array(X)
     return _array_table(_numbered_names(array.shape[1]), array, is_named=False)
+
+
+def _wrap_records(rows: Sequence[Mapping[Any, Any]]) -> Table:
+    """Wrap rows that are dictionaries, all with the same keys."""
+    keys = [*rows[0]]
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping) or row.keys() != rows[0].keys():
+            raise ValueError(
+                "All rows of X must be dictionaries with the same keys. Those of row "
+                f"{number} differ from those of row 0. Fill gaps with None (missing)."
+            )
+    cells = np.fromiter((row[key] for row in rows for key in keys), dtype=object)
+    names = _checked_names([*map(str, keys)], len(keys))
+    table = _array_table(names, cells.reshape(len(rows), len(keys)), is_named=True)
+    table.has_records = True
+    return table
 
 
 def _array_table(
@@ -283,6 +375,7 @@ def _array_table(
         len(array),
         extract,
         is_named=is_named,
+        only_row=array[0].tolist() if len(array) == 1 and array.dtype.kind in CELL_KINDS else None,
         # The kind of values in a column of objects or texts depends on all rows.
         extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
         backend=backend,
@@ -363,8 +456,8 @@ def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, 
             f"{len(names)} feature names ({listed_names(names)}). Pass the same columns in "
             "the same order, or a DataFrame with named columns."
         )
-    duplicates = [name for name, count in Counter(names).items() if count > 1]
-    if duplicates:
+    if len({*names}) < len(names):
+        duplicates = [name for name, count in Counter(names).items() if count > 1]
         raise ValueError(
             f"Column names must be unique. Got {listed_names(duplicates)} more than once. "
             "Rename or drop these columns."
@@ -383,6 +476,9 @@ def selection_advice(table: Table, names: Sequence[str]) -> str:
     """Return how to choose the columns that a model was fitted to, or which ones are missing."""
     missing = [name for name in names if name not in table.feature_names]
     if not missing:
+        if table.has_records:
+            extra = [name for name in table.feature_names if name not in names]
+            return f"Remove {listed_names(extra)} from the rows."
         choice = "X[{}]" if table.backend == "pandas" else "X.select({})"
         return f"Pass {choice.format('model.feature_names_in_')} to choose the columns of the fit."
     unknown = [name for name in table.feature_names if name not in names]

@@ -46,6 +46,8 @@ _KINDS: tuple[tuple[tuple[type, ...], Kind], ...] = (
 )
 # Of a NumPy dtype: floating point, signed and unsigned integers, booleans.
 NUMBER_KINDS = "fiub"
+# Those, texts and objects: Python's values of the cells are all that matters.
+CELL_KINDS = NUMBER_KINDS + "UO"
 # Names of the dtypes that pandas has for text alone.
 PANDAS_TEXT = ("str", "string")
 

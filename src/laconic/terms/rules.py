@@ -45,6 +45,7 @@ from laconic.terms.formatting import (
     format_count,
     format_weight,
 )
+from laconic.terms.rows import RowPlan
 from laconic.terms.slopes import Slope
 
 # Rows that are predicted at a time: their masks and sums fit in the cache of a processor, and
@@ -214,6 +215,7 @@ class RuleEnsemble(Sequence[Term]):
     feature_names: tuple[str, ...] | None = None
     feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, compare=False)
     outputs: tuple[Output, ...] = ()
+    _row_plan: RowPlan | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         set_checked_tuple(self, "terms", Rule, Slope)
@@ -288,7 +290,9 @@ class RuleEnsemble(Sequence[Term]):
     @property
     def compared_values(self) -> dict[str, list[Any]]:
         """The values that the terms compare features with, without missing values."""
-        compared: dict[str, list[Any]] = {each.feature: [each.lower] for each in self.slopes}
+        compared: dict[str, list[Any]] = {}
+        for slope in self.slopes:
+            compared.setdefault(slope.feature, []).append(slope.lower)
         for each in self.conditions:
             values = each.value if isinstance(each.value, tuple) else (each.value,)
             compared.setdefault(each.feature, []).extend(v for v in values if v is not None)
@@ -299,6 +303,8 @@ class RuleEnsemble(Sequence[Term]):
 
         Texts become dates or numbers, and numbers texts, where the terms have such values.
         """
+        if table.n_rows == 1 and self.row_plan.read(table) is not None:
+            return table  # none of the cells would be changed
         converters: dict[str, Converter] = {}
         for name, known in self.compared_values.items():
             part = whole_date(name, self.feature_names or ())
@@ -327,11 +333,26 @@ class RuleEnsemble(Sequence[Term]):
             Score of each row.
         """
         table = as_table(X, self.feature_names)
+        if table.n_rows == 1 and (of_row := self.row_plan.raw_predictions(table)) is not None:
+            return of_row
         raw_predictions = self.start(table.n_rows)
         for rows in _blocks(table.n_rows):
             for term, values in zip(self.terms, self._values_in_block(table, rows), strict=True):
                 self.add_to(raw_predictions[rows], term, values)
         return raw_predictions
+
+    @property
+    def row_plan(self) -> RowPlan:
+        """The terms as functions of the cells of a row, made when they are first used."""
+        if self._row_plan is None:
+            object.__setattr__(self, "_row_plan", RowPlan(self))
+        assert self._row_plan is not None
+        return self._row_plan
+
+    def __reduce__(self) -> Any:
+        # Without the plan.
+        parts = self.terms, self.intercept, self.feature_names, self.feature_kinds, self.outputs
+        return type(self), parts
 
     def start(self, n_rows: int) -> Floats:
         """Raw predictions of rows without any term, to be added to."""
