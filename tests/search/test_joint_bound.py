@@ -92,9 +92,28 @@ def test_beside_an_intercept_the_ceiling_is_the_best_set_of_rows():
         assert best <= joint_bound(problem, 0.5 * best) <= 1.001 * best
 
 
-def test_nothing_is_known_without_a_penalty():
-    problem = random_problem(3, penalty=0.0)
-    assert joint_bound(problem, 1.0) == math.inf
+@pytest.mark.parametrize("chunk", range(4))
+def test_without_a_penalty_no_set_is_above_the_best_fit(chunk):
+    for seed in range(20 * chunk, 20 * (chunk + 1)):
+        problem = random_problem(seed, penalty=0.0)
+        best = best_value(problem)
+        if best > 0.0:
+            assert joint_bound(problem, best) >= best
+
+
+def test_beside_a_slope_no_set_gains_more_than_a_term_that_fits_every_row():
+    rng = np.random.default_rng(0)
+    slope = rng.normal(size=50)
+    values = np.array([np.ones(50), slope])
+    gradients = rng.normal(size=50)
+    gradients -= values.T @ np.linalg.lstsq(values.T, gradients, rcond=None)[0]
+    terms = RefittedTerms(values, np.array([0.0, 1e-6]))
+    problem = SearchProblem(rng.random((9, 50)) < 0.5, gradients, np.ones(50), 1e-6, refitted=terms)
+    fit = gradients @ gradients / problem.normalizer
+    assert joint_bound(problem, 1e-3 * fit) == pytest.approx(fit, rel=0.02)
+
+
+def test_nothing_is_known_of_what_gains_nothing():
     assert joint_bound(random_problem(3), 0.0) == math.inf
     assert joint_bound(random_problem(3).stagewise(), 1.0) == math.inf
 

@@ -10,6 +10,10 @@ G²/(λ + D) is the largest ρ (2G − ρ (λ + D)) of all slopes ρ. At a given
 a sum over cells. Within a cell, with H fixed, the largest G are those of rows first in the order of
 g/h; as −φ is convex, the best set consists of the first rows. So P(ρ), the most that 2G − ρD can
 be, follows from cumulated sums. It is convex in ρ: between two slopes it lies below its chord.
+
+Beside slopes, every row is a cell of its own, and this says nothing. Then let x be the indicator of
+S, and A = diag(h) − BᵀB with the projections B, so that D(S) = xᵀAx. By the inequality of Cauchy and
+Schwarz, G² = (gᵀx)² <= R D(S) with R = gᵀA⁻¹g: no set gains more than a term that fits every row.
 """
 
 from __future__ import annotations
@@ -22,12 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic._util.types import Floats
+from laconic.search.joint_objective import IMITATED
 from laconic.search.problem import SearchProblem
 
 _N_SLOPES = 16
 _N_SPLITS = 48
 # Values of queries are rounded to 30 binary digits.
 _ROUNDING = 2e-9
+# How much of the hessians that sets keep anyway counts, where the terms imitate all of a direction.
+_SHARE_OF_LEAST = 0.01
 
 
 def joint_bound(problem: SearchProblem, at_least: float) -> float:
@@ -43,7 +50,7 @@ def joint_bound(problem: SearchProblem, at_least: float) -> float:
     Returns
     -------
     bound : float
-        Infinite where there is neither a penalty nor an objective that is reached.
+        Infinite where no objective is reached.
 
     Examples
     --------
@@ -60,16 +67,45 @@ def joint_bound(problem: SearchProblem, at_least: float) -> float:
     """
     cells, penalty = problem.cells, problem.l2_regularization
     value = problem.value_of(at_least)
-    if cells is None or penalty <= 0.0 or value <= 0.0:
+    if cells is None or value <= 0.0:
         return math.inf
+    most = _best_fit(problem)
+    if penalty <= 0.0:
+        return _objective(problem, max(value, most), at_least)
     for sign in (1.0, -1.0):
         if sign == problem.sign:
             continue  # weights are of the opposite sign of the gradients
         prices = _Prices(sign * problem.gradients, problem.hessians, cells)
         value = max(value, _highest(prices, penalty, value))
     # What is left of hessians is a difference of theirs.
-    rounding = _ROUNDING + 1e-15 * float(problem.hessians.sum()) / penalty
-    return max(problem.objective_of((1.0 + rounding) * value), at_least)
+    value *= 1.0 + 1e-15 * float(problem.hessians.sum()) / penalty
+    return _objective(problem, min(value, most), at_least)
+
+
+def _objective(problem: SearchProblem, value: float, at_least: float) -> float:
+    return max(problem.objective_of((1.0 + _ROUNDING) * value), at_least)
+
+
+def _best_fit(problem: SearchProblem) -> float:
+    """Bound the value of all sets by that of a term with a number for every row."""
+    gradients, hessians, projections = problem.gradients, problem.hessians, problem.projections
+    counts = hessians > 0.0
+    if projections is None or gradients[~counts].any():
+        return math.inf
+    # D(S) is at least IMITATED times the hessians, hence any mean of both.
+    share = 1.0 - _SHARE_OF_LEAST
+    kept = share + _SHARE_OF_LEAST * IMITATED
+    gradients, scaled = gradients[counts], projections[:, counts] / hessians[counts]
+    imitated, directions = np.linalg.eigh(scaled @ projections[:, counts].T)
+    left = kept / share - imitated
+    if left.min(initial=1.0) < _SHARE_OF_LEAST * IMITATED / 2.0:
+        return math.inf  # by rounding errors
+    of_terms = (directions.T @ (scaled @ gradients)) ** 2 / left
+    fit = (float(gradients**2 @ (1.0 / hessians[counts])) + float(of_terms.sum())) / kept
+    gain = max(float(gradients.clip(min=0.0).sum()), -float(gradients.clip(max=0.0).sum()))
+    if fit <= 0.0 or gain <= 0.0:
+        return 0.0
+    return (1.0 + _ROUNDING) / (problem.l2_regularization / gain**2 + 1.0 / fit)
 
 
 class _Prices:
