@@ -54,17 +54,17 @@ def cv(
         announce = (lambda words: None) if status is None else status.update
         found = validation.score_folds(model, rows, parts, announce, refits=True)
     found = [fold.padded(model.n_terms + 1) for fold in found]
-    choice = validation.choose_size(found, rows, parts)
+    choice, task = validation.choose_size(found, rows, parts), found[-1].task
     # By the name of the metric, of shape (n_folds, n_terms + 1).
     scores = {
         name: np.array([[size.values[name] for size in fold.sizes] for fold in found])
-        for name in model.task_.deciding_metrics
+        for name in task.deciding_metrics
     }
     constants = {name: np.array([f.scores.constants[name] for f in found]) for name in scores}
     if json:
         terminal.write_json(_as_dict(scores, constants, choice))
         return
-    labels = {metric.name: metric.label for metric in model.task_.metrics}
+    labels = {metric.name: metric.label for metric in task.metrics}
     console.print(_table(labels, scores, constants, choice), "", sep="\n")
     console.print(
         f"Mean and standard error over {folds} folds of {format_count(len(rows.y), 'row')}. "
