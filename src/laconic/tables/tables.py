@@ -237,7 +237,7 @@ def _wrap_frame(X: Any) -> Table:
     def extract(position: int, name: str) -> Column:
         if is_pandas:
             return pandas_column(name, X[labels[position]])
-        return series_column(name, frame[:, position])
+        return series_column(name, frame.get_column(labels[position]))
 
     library = "pandas" if is_pandas else str(frame.implementation)
     backend = next((each for each in FRAME_BACKENDS if each == library), None)
