@@ -175,7 +175,8 @@ class Source:
         table_file.check_columns(
             table.cells, [*self.roles, *self.drop, *self.keep, *self.typed_columns]
         )
-        is_chosen = [name in self.roles or name not in self.drop for name in table.cells.columns]
+        roles, dropped = {*self.roles}, {*self.drop}
+        is_chosen = [name in roles or name not in dropped for name in table.cells.columns]
         typed = add_types(
             table.content,
             list(compress(table.cells.columns, is_chosen)),
