@@ -70,7 +70,9 @@ def test_long_runs_in_a_pipe_write_lines_to_the_standard_error(run, table, comma
     assert code == 0
     assert re.sub(r"[\d.]+ s\b", "", out) == re.sub(r"[\d.]+ s\b", "", expected)
     lines = err.splitlines()
-    assert all(re.fullmatch(r"(reading|preparing|term|validation|fold) ?.*, \d+ s", x) for x in lines)
+    assert all(
+        re.fullmatch(r"(reading|preparing|term|validation|fold) ?.*, \d+ s", x) for x in lines
+    )
     assert lines[0].startswith("reading")
     assert lines[-1].startswith("fold ")
 
