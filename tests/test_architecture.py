@@ -19,7 +19,7 @@ CONTRIBUTING = TESTS.parent / "CONTRIBUTING.md"
 PACKAGES = (
     {
         "_core": "the compiled search: `src/bindings`, over `src/librulesearch`",
-        "_util": "checks, files written whole, optional packages, types, words",
+        "_util": "checks, files written whole, optional packages, parallel loops, types, words",
     },
     {"tables": "columns and tables of any library, files, and sources that are read in parts"},
     {"terms": "conditions, queries, rules and ensembles as plain values, and their text"},

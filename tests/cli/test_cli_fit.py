@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from functools import partial
 
 import numpy as np
@@ -243,6 +244,55 @@ def test_scores_on_held_out_rows_are_those_of_cross_validation(run, table):
     sizes = json.loads(out)["sizes"]
     for name in ("accuracy", "auc", "log_loss"):
         assert held_out["values"][name] == pytest.approx(np.mean(sizes[3][name]))
+
+
+@pytest.mark.parametrize("n_terms", [3, "cv"])
+def test_folds_side_by_side_find_the_same(run, table, n_terms):
+    found = []
+    for n_jobs in (1, 2, 7):
+        code, out, err = run(*fit_client(table, "--n-terms", n_terms, "--n-jobs", n_jobs, "--json"))
+        assert (code, err) == (0, "")
+        model = json.loads(out)
+        for term in model["terms"]:
+            del term["certificate"]["seconds"]
+        del model["record"]["date"]
+        found.append(model)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_of_folds_are_shown_once(run, table, n_jobs, monkeypatch):
+    fit = RuleBoostingClassifier.fit
+
+    def warn(model, X, *given):
+        warnings.warn("about every fit", UserWarning, stacklevel=1)
+        warnings.warn(f"about {len(X)} rows", UserWarning, stacklevel=1)
+        return fit(model, X, *given)
+
+    monkeypatch.setattr(RuleBoostingClassifier, "fit", warn)
+    monkeypatch.setattr(ESTIMATORS["classification"], "fit", warn)
+    code, _, err = run(*fit_client(table, "--n-terms", 1, "--n-jobs", n_jobs))
+    assert code == 0
+    fitted, folds = "warning: about every fit\n", "warning: about 64 rows\n"
+    assert err == f"{fitted}warning: about 80 rows\n{fitted}{folds}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_ctrl_c_in_a_fold_of_the_validation_keeps_the_model(run, table, n_jobs, monkeypatch):
+    check = FitScreen.check
+
+    def press(screen, stage):
+        check(screen, stage)
+        if stage == "fold 2 of 5":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(FitScreen, "check", press)
+    code, out, err = run(*fit_client(table, "--n-terms", 2, "--n-jobs", n_jobs))
+    assert code == 0
+    assert err == "Interrupted: the model is complete, but not scored on held-out rows.\n"
+    assert "Classification model: " in out
+    assert "held-out rows" not in out
 
 
 def test_scores_on_a_test_table(run, table, tmp_path):

@@ -1,13 +1,17 @@
 """What commands show on a terminal and in a pipe."""
 
 import re
+import time
 
 import numpy as np
 import polars as pl
+import pytest
 from commands import fit_client, pretend_terminal
 
 from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, save_model
+from laconic.cli import progress
+from laconic.cli.training import Source
 
 
 def test_counts_and_objectives_read_well(run, tmp_path):
@@ -39,6 +43,44 @@ def test_rules_are_shown_once_on_a_terminal(run, table, monkeypatch):
     # What was shown during the search is wiped out by the codes in front of this.
     shown = lines[next(n for n, line in enumerate(lines) if "Classification model" in line) :]
     assert sum(line.endswith("proven optimal") for line in shown) == 3
+
+
+def test_a_terminal_shows_that_a_table_is_read(run, table, monkeypatch):
+    pretend_terminal(monkeypatch)
+    read = Source.read
+
+    def slow(source, *given, **options):
+        time.sleep(0.3)  # the screen is drawn again
+        return read(source, *given, **options)
+
+    monkeypatch.setattr(Source, "read", slow)
+    for command in ("fit", "cv"):
+        _, out, _ = run(command, *fit_client(table, "--n-terms", 1)[1:])
+        shown = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", out)
+        assert "reading, " in shown.splitlines()[0]
+
+
+@pytest.mark.parametrize("command", ["fit", "cv"])
+def test_long_runs_in_a_pipe_write_lines_to_the_standard_error(run, table, command, monkeypatch):
+    arguments = command, *fit_client(table, "--n-terms", 2)[1:]
+    _, expected, nothing = run(*arguments)
+    assert nothing == ""
+    monkeypatch.setattr(progress, "INTERVAL", 1e-4)
+    code, out, err = run(*arguments)
+    assert code == 0
+    assert re.sub(r"[\d.]+ s\b", "", out) == re.sub(r"[\d.]+ s\b", "", expected)
+    lines = err.splitlines()
+    assert all(
+        re.fullmatch(r"(reading|preparing|term|validation|fold) ?.*, \d+ s", x) for x in lines
+    )
+    assert lines[0].startswith("reading")
+    assert lines[-1].startswith("fold ")
+
+
+@pytest.mark.parametrize("option", ["--quiet", "--json"])
+def test_quiet_commands_stay_quiet(run, table, option, monkeypatch):
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    assert run(*fit_client(table, "--n-terms", 1, option))[2] == ""
 
 
 def test_lines_break_between_conditions(run, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import inspect
 import pickle
 import re
 import signal
+import threading
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -298,21 +299,69 @@ def interrupt_at(stage, n_terms):
     return press
 
 
-def test_ctrl_c_in_a_fold_can_keep_what_is_known():
+@both
+@pytest.mark.parametrize("strategy", ["joint", "polished"])
+def test_folds_side_by_side_find_the_same(task, strategy):
+    X, y = known_rules(task, 2, 0)
+    parameters = JOINT | {"strategy": strategy}
+    one = ESTIMATORS[task](4, **parameters).fit(X, y)
+    for n_jobs in (2, 3, 7):
+        other = ESTIMATORS[task](4, n_jobs=n_jobs, **parameters).fit(X, y)
+        assert other.ensemble_ == one.ensemble_
+        assert {*other.cv_results_} == {*one.cv_results_}
+        for name, values in one.cv_results_.items():
+            assert_array_equal(other.cv_results_[name], values)
+
+
+def test_callbacks_of_folds_side_by_side_need_not_know_of_threads():
+    threads, stages, is_running = set(), [], False
+
+    def note(progress):
+        nonlocal is_running
+        assert not is_running
+        is_running = True
+        threads.add(threading.current_thread())
+        if progress.search is None:
+            stages.append(progress.stage)
+        is_running = False
+
+    X, y = known_rules("regressor", 1, 0)
+    RuleBoostingRegressorCV(2, cv=3, n_jobs=3, callback=note, **JOINT).fit(X, y)
+    assert threads == {threading.current_thread()}
+    folds = [f"fold {number} of 3" for number in (1, 2, 3)]
+    assert sorted(stages[:3]) == sorted(stages[3:6]) == folds
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_errors_of_callbacks_in_folds_are_raised(n_jobs):
+    def refuse(progress):
+        raise ArithmeticError(progress.stage)
+
+    X, y = known_rules("regressor", 1, 0)
+    model = RuleBoostingRegressorCV(2, cv=3, n_jobs=n_jobs, callback=refuse, **JOINT)
+    with pytest.raises(ArithmeticError, match="fold 1 of 3"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_ctrl_c_in_a_fold_can_keep_what_is_known(n_jobs):
     X, y = known_rules("regressor", 3, 0)
     callback = interrupt_at("fold 2 of 5", 3)
-    model = RuleBoostingRegressorCV(callback=callback, on_interrupt="keep", **JOINT)
+    model = RuleBoostingRegressorCV(callback=callback, on_interrupt="keep", n_jobs=n_jobs, **JOINT)
     with pytest.warns(ConvergenceWarning, match="chosen among 0 to 2, not up to 10") as caught:
         model.fit(X, y)
     assert caught[0].filename == __file__
     assert (len(model.ensemble_), len(model.cv_results_["n_terms"])) == (2, 3)
 
 
+@pytest.mark.parametrize("n_jobs", [None, 3])
 @pytest.mark.parametrize(("on_interrupt", "n_terms"), [("keep", 1), ("raise", 3)])
-def test_ctrl_c_in_a_fold_raises_otherwise(on_interrupt, n_terms):
+def test_ctrl_c_in_a_fold_raises_otherwise(on_interrupt, n_terms, n_jobs):
     X, y = known_rules("regressor", 3, 0)
     callback = interrupt_at("fold 2 of 5", n_terms)
-    model = RuleBoostingRegressorCV(callback=callback, on_interrupt=on_interrupt, **JOINT)
+    model = RuleBoostingRegressorCV(
+        callback=callback, on_interrupt=on_interrupt, n_jobs=n_jobs, **JOINT
+    )
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not hasattr(model, "ensemble_")

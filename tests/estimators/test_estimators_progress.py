@@ -13,7 +13,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from estimators import numeric_problem
-from laconic import FitProgress, RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import (
+    FitProgress,
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+)
 
 
 def hard_problem(signal=10.0):
@@ -183,6 +188,20 @@ def test_ctrl_c_without_callback():
     finally:
         timer.cancel()
     assert time.monotonic() - started < PATIENCE
+
+
+def test_ctrl_c_stops_searches_side_by_side():
+    X, y = hard_problem()
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            RuleBoostingRegressorCV(5, n_jobs=3, **HARD).fit(X, y)
+    finally:
+        timer.cancel()
+    assert time.monotonic() - started < PATIENCE
+    assert threading.active_count() == 1
 
 
 def test_ctrl_c_before_the_first_rule_always_raises():

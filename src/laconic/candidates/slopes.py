@@ -218,10 +218,10 @@ class SlopeCandidates:
         filled = np.zeros_like(means)
         for position in np.flatnonzero(missing[:, 0]).tolist():
             each = self.features[position]
-            for place, (i, j) in enumerate(self.pairs):
-                if j < len(each.knots):
-                    end = self._missing(position, place, means)
-                    filled[position, place] = (_number(end) - each.knots[i]) / each.width
+            places = [place for place, (_, j) in enumerate(self.pairs) if j < len(each.knots)]
+            ends = np.array([_number(end) for end in self._missing(position, places, means)])
+            begins = [self.pairs[place][0] for place in places]
+            filled[position, places] = (ends - each.knots[begins]) / each.width
         amount = present + missing
         total = (total + filled * missing) / amount
         variances = (square + filled**2 * missing) / amount - total**2
@@ -258,12 +258,13 @@ class SlopeCandidates:
         n_zeros = int(is_counted.sum() - stored.sum() > 0)
         return np.append(feature.numbers[stored], np.zeros(n_zeros))
 
-    def _missing(self, position: int, place: int, means: Floats) -> Any:
-        """Return the round value that missing rows count as: near the mean of the others."""
-        each, (i, j) = self.features[position], self.pairs[place]
-        lower, upper = float(each.knots[i]), float(each.knots[j])
-        middle = lower + float(means[position, place]) * each.width
-        return _round_number(middle, _ROUNDING * (upper - lower), lower, upper, each.kind)
+    def _missing(self, position: int, places: list[int], means: Floats) -> list[Any]:
+        """Return the round values that missing rows count as: near the means of the others."""
+        each = self.features[position]
+        begins, ends = np.array([self.pairs[place] for place in places]).T
+        lower, upper = each.knots[begins], each.knots[ends]
+        middle = lower + means[position, places] * each.width
+        return _round_numbers(middle, _ROUNDING * (upper - lower), lower, upper, each.kind)
 
     @property
     def _is_slope(self) -> Bools:
@@ -292,7 +293,7 @@ class SlopeCandidates:
         each, (i, j) = self.features[position], self.pairs[place]
         missing = None
         if np.isnan(each.numbers).any():
-            missing = self._missing(position, place, self._of_rows[0])
+            [missing] = self._missing(position, [place], self._of_rows[0])
         lower, upper = (moment_of(each.knots[n], each.kind) for n in (i, j))
         n_conditions = int(self._n_conditions[position, place])
         return Slope(each.name, lower, upper, 0.0, missing=missing, n_conditions=n_conditions)
@@ -546,7 +547,8 @@ def _knots(
     if not _WIDTHS[0] < width < _WIDTHS[1]:
         return None
     play = _ROUNDING * width
-    ends = [_number(_round_number(end, play, end - play, end + play, kind)) for end in (low, high)]
+    outer = np.array([low, high])
+    ends = [*map(_number, _round_numbers(outer, play, outer - play, outer + play, kind))]
     if n_inner == 0:
         return np.array(ends)
     lows, highs = find_gaps(numbers, weights, n_inner, has_play=kind is not None)
@@ -560,16 +562,19 @@ def _knots(
     return np.concatenate([[ends[0]], inner, [ends[1]]])
 
 
-def _round_number(
-    number: float, play: float, lowest: float, highest: float, kind: TimeKind | None
-) -> Any:
-    """Return a round value near a number, of those in a range."""
-    low, high = max(number - play, lowest), min(number + play, highest)
+def _round_numbers(
+    numbers: Floats, play: Floats | float, lowest: Floats, highest: Floats, kind: TimeKind | None
+) -> list[Any]:
+    """Return round values near numbers, of those in ranges."""
+    lows, highs = np.maximum(numbers - play, lowest), np.minimum(numbers + play, highest)
     if kind is not None:
-        return round_separator(float(np.ceil(low)), float(np.floor(high)) + 1.0, kind)
-    if not low < high:
-        return float(number)
-    return float(shortest_separators(np.array([low]), np.array([high]))[0])
+        pairs = zip(np.ceil(lows).tolist(), (np.floor(highs) + 1.0).tolist(), strict=True)
+        return [round_separator(*pair, kind) for pair in pairs]
+    has_room = lows < highs
+    rounded = np.array(numbers)
+    rounded[has_room] = shortest_separators(lows[has_room], highs[has_room])
+    found: list[float] = rounded.tolist()
+    return found
 
 
 def _number(end: Any) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from laconic._util.types import Floats
 from laconic.cli import options, table_file, terminal, validation
+from laconic.cli.progress import READING, FitScreen
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source
 from laconic.estimators.parameters import N_TERMS
 from laconic.terms.formatting import format_count, format_estimate
@@ -44,27 +44,27 @@ def cv(
     json : bool
         Write JSON: an object with a list of scores per size.
     """
-    rows = source.read(table, quiet=json)
+    console = terminal.make_console(quiet=json)
+    progress = FitScreen(console)
+    with progress.show(READING):
+        rows = source.read(table, quiet=json)
     is_number = isinstance(learning.n_terms, int)
     model = learning.make(rows, n_terms=learning.n_terms if is_number else N_TERMS.default)
-    console = terminal.make_console()
-    is_watched = console.is_terminal and not json
     parts = validation.splits(rows, folds, seed)
-    with table_file.short_warnings(), console.status("") if is_watched else nullcontext() as status:
-        announce = (lambda words: None) if status is None else status.update
-        found = validation.score_folds(model, rows, parts, announce, refits=True)
+    with table_file.short_warnings(), progress.show("validation"):
+        found = validation.score_folds(model, rows, parts, progress.check, refits=True)
     found = [fold.padded(model.n_terms + 1) for fold in found]
-    choice = validation.choose_size(found, rows, parts)
+    choice, task = validation.choose_size(found, rows, parts), found[-1].task
     # By the name of the metric, of shape (n_folds, n_terms + 1).
     scores = {
         name: np.array([[size.values[name] for size in fold.sizes] for fold in found])
-        for name in model.task_.deciding_metrics
+        for name in task.deciding_metrics
     }
     constants = {name: np.array([f.scores.constants[name] for f in found]) for name in scores}
     if json:
         terminal.write_json(_as_dict(scores, constants, choice))
         return
-    labels = {metric.name: metric.label for metric in model.task_.metrics}
+    labels = {metric.name: metric.label for metric in task.metrics}
     console.print(_table(labels, scores, constants, choice), "", sep="\n")
     console.print(
         f"Mean and standard error over {folds} folds of {format_count(len(rows.y), 'row')}. "

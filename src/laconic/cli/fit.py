@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import laconic
 from laconic.cli import files, options, streamed, table_file, terminal, validation
-from laconic.cli.progress import FitScreen, limit_of
+from laconic.cli.progress import PREPARING, READING, FitScreen, limit_of
 from laconic.cli.show import (
     date_now,
     option,
@@ -95,17 +95,20 @@ def _fit(
     """Fit a model, show it and save it; returns the exit code."""
     console = terminal.make_console(quiet=quiet or json)
     progress = FitScreen(console)
-    score_test = check.read_test(source)
     large = None
-    if streamed.is_read_in_parts(table, source.format.query):
-        large = streamed.LargeTable(table, source)
+    with progress.show(READING):
+        score_test = check.read_test(source)
+        if streamed.is_read_in_parts(table, source.format.query):
+            large = streamed.LargeTable(table, source)
+        else:
+            rows = source.read(table, quiet=console.quiet)
+    if large is not None:
         learning = streamed.without_rows(learning, quiet=console.quiet)
         fitted, n_rows = streamed.fit_large(large, learning, progress)
         rows = large.rows  # the first ones
     else:
-        rows = source.read(table, quiet=console.quiet)
         fitted = learning.make(rows, on_interrupt="keep", callback=progress)
-        with table_file.short_warnings(), progress.watch():
+        with table_file.short_warnings(), progress.watch(PREPARING):
             rows.fit(fitted)
         n_rows = len(rows.y)
     if progress.is_interrupted and not _report_interruption(fitted):
@@ -184,7 +187,7 @@ def _cross_validate(
     other = learning.make(rows, n_terms=n_terms, callback=progress)
     parts = validation.splits(rows, n_folds)
     found: list[validation.FoldScores] = []
-    with table_file.short_warnings(), progress.watch():
+    with table_file.short_warnings(), progress.watch("validation"):
         found = validation.score_folds(other, rows, parts, progress.check, refits=False)
     if not found:
         progress.is_interrupted = False  # the model is complete

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from laconic.estimators.progress import FitProgress
 
 
+# What goes on before a search.
+READING, PREPARING = "reading", "preparing the search"
+# Seconds between two lines where there is no terminal.
+INTERVAL = 10.0
 # Besides the terms: the head of their table, and the state of the search, which may take three.
 _OTHER_LINES = 6
 
@@ -39,7 +45,8 @@ class FitScreen:
     """Callback that shows the progress of a fit, and ends it after Ctrl-C.
 
     A terminal shows the terms found so far with their current weights, and a line about the search
-    for the next one, until the table of the model replaces them. Elsewhere each term is a line.
+    for the next one, until the table of the model replaces them. Elsewhere each term is a line, and
+    there is one about what goes on, on the standard error, every ten seconds.
     """
 
     def __init__(self, console: Console) -> None:
@@ -49,8 +56,9 @@ class FitScreen:
         self._has_term = self._is_choosing = False
         self._found: FitProgress | None = None
         self._spinner = Spinner("dots")
-        self._words = "searching"
+        self._words = ""
         self._started = time.monotonic()
+        self._next_line = self._started + INTERVAL
 
     def check(self, stage: str) -> None:
         """Name the purpose of models that are not kept, such as those of a fold."""
@@ -74,10 +82,6 @@ class FitScreen:
                 self.console.print(visible(progress.line))
         return self.is_interrupted
 
-    def begin_reading(self) -> None:
-        """Show that a table is read before any search."""
-        self._words = "reading"
-
     def read(self, progress: ReadProgress) -> None:
         """Show the progress of reading a table."""
         self._words = describe_reading(progress)
@@ -85,25 +89,61 @@ class FitScreen:
             self.console.print(self._words)
 
     @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Handle Ctrl-C, and show the progress of the fit on a terminal."""
+    def watch(self, words: str) -> Iterator[None]:
+        """Handle Ctrl-C, and show the progress of the fit: at first, the given words."""
         # Once there is a term to keep, Ctrl-C sets a flag: an exception could be raised between the
         # finding of a term and its storing. Pressed twice, it is an exception at once.
         previous = signal.signal(signal.SIGINT, self._interrupt)
-        self._started, self._found = time.monotonic(), None
-        is_watched = self.console.is_terminal and not self.console.quiet
         try:
-            with Live(self, console=self.console, transient=True) if is_watched else nullcontext():
+            with self.show(words):
                 yield
         except KeyboardInterrupt:
             self.is_interrupted = True
         finally:
             signal.signal(signal.SIGINT, previous)
 
+    @contextmanager
+    def show(self, words: str) -> Iterator[None]:
+        """Show what goes on, unless the command is quiet: at first, the given words."""
+        self._words, self._started, self._found = words, time.monotonic(), None
+        if self.console.quiet:
+            yield
+        elif self.console.is_terminal:
+            # Warnings on the same terminal are written above.
+            has_warnings = sys.stderr.isatty()
+            with Live(self, console=self.console, transient=True, redirect_stderr=has_warnings):
+                yield
+        else:
+            with self._writing():
+                yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write a line now and then."""
+        is_over = Event()
+
+        def write() -> None:
+            while not is_over.wait(max(self._next_line - time.monotonic(), 0.0)):
+                with suppress(OSError):
+                    terminal.complain(self._line)
+                self._next_line = time.monotonic() + INTERVAL
+
+        thread = Thread(target=write, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+    @property
+    def _line(self) -> str:
+        seconds = format_seconds(time.monotonic() - self._started, whole=True)
+        return f"{self._words}, {seconds}"
+
     def __rich__(self) -> RenderableType:
         """Return what a terminal shows at this moment."""
-        seconds = format_seconds(time.monotonic() - self._started, whole=True)
-        self._spinner.update(text=Text(f"{self._words}, {seconds}"))
+        self._spinner.update(text=Text(self._line))
         return (
             self._spinner if self._found is None else Group(self._table(self._found), self._spinner)
         )

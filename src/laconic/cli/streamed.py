@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic.cli import table_file, terminal
-from laconic.cli.progress import FitScreen
+from laconic.cli.progress import READING, FitScreen
 from laconic.cli.terminal import CommandError
 from laconic.cli.training import Learning, Source, date_options, without_useless
 from laconic.tables.columns import TimeColumn, with_dates
@@ -279,9 +279,8 @@ def fit_large(
         progress.read(seen)
 
     table.table.on_progress = read
-    progress.begin_reading()
     estimator = learning.make(table.rows, on_interrupt="keep", callback=progress)
-    with table_file.short_warnings(), progress.watch():
+    with table_file.short_warnings(), progress.watch(READING):
         source = table.source
         estimator.fit(table.table, source.target, source.weight, source.exposure)
     return estimator, n_rows

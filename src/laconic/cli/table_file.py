@@ -55,7 +55,8 @@ class TableFile:
         used = model.ensemble_.used_features
         check_columns(self.cells, used)
         known = model.ensemble_.feature_names or ()
-        names = [name for name in known if name in self.cells.columns] if with_unused else used
+        present = {*self.cells.columns}
+        names = [name for name in known if name in present] if with_unused else used
         typed = self._read(model, names)
         empty = pl.Series([None] * self.cells.height, dtype=pl.String)
         return pl.DataFrame({name: typed[name] if name in names else empty for name in known})
@@ -224,7 +225,8 @@ def _type_of(value: Any) -> text_format.CellType | None:
 
 def check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
     """Refuse a table that lacks columns."""
-    absent = [name for name in names if name not in frame.columns]
+    present = {*frame.columns}
+    absent = [name for name in names if name not in present]
     if not absent:
         return
     close = nearest(absent[0], frame.columns)
@@ -244,7 +246,8 @@ def with_columns(
     predictions = pl.DataFrame({name: values.tolist() for name, values in new.items()})
     if not keep_columns:
         return predictions
-    taken = [name for name in predictions.columns if name in frame.columns]
+    present = {*frame.columns}
+    taken = [name for name in predictions.columns if name in present]
     if taken:
         raise CommandError(
             f"With --keep-columns the table must not have a column {taken[0]!r} already. "

@@ -175,7 +175,8 @@ class Source:
         table_file.check_columns(
             table.cells, [*self.roles, *self.drop, *self.keep, *self.typed_columns]
         )
-        is_chosen = [name in self.roles or name not in self.drop for name in table.cells.columns]
+        roles, dropped = {*self.roles}, {*self.drop}
+        is_chosen = [name in roles or name not in dropped for name in table.cells.columns]
         typed = add_types(
             table.content,
             list(compress(table.cells.columns, is_chosen)),
@@ -359,6 +360,7 @@ class Learning:
     """Parameters of the estimators, as options."""
 
     n_terms: NumberOfTerms
+    n_jobs: int | None
     loss: str
     slopes: bool
     class_weight: tuple[str, ...]
@@ -374,7 +376,9 @@ class Learning:
         }
         all_thresholds = {"max_thresholds": None} if given["max_thresholds"] == "all" else {}
         largest = {"n_terms": N_TERMS.default} if self.n_terms == "cv" else {}
-        return given | read | all_thresholds | largest
+        # Nobody else waits for the processors of a command.
+        n_jobs = {"n_jobs": -1 if self.n_jobs is None else self.n_jobs}
+        return given | read | all_thresholds | largest | n_jobs
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import cyclopts
 import numpy as np
 
+from laconic._util.parallel import call_outside, map_in_parallel
 from laconic._util.types import Floats, Indices
 from laconic._util.words import listed_names
 from laconic.cli import options, streamed, table_file
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from laconic.estimators.choose_size import Choice
     from laconic.models import Predictions
     from laconic.models.scores import ScoredRows
+    from laconic.models.tasks import Task
     from laconic.terms.rules import RuleEnsemble
 
 DEFAULT_FOLDS = 5
@@ -137,10 +140,12 @@ class FoldScores(NamedTuple):
     scores: RowScores
     sizes: list[SizeScores]
     """With the first 0, 1, 2, ... terms."""
+    task: Task
 
     def padded(self, n_sizes: int) -> FoldScores:
         """Let the model stand for larger sizes, too, which it has found no terms for."""
-        return FoldScores(self.scores, self.sizes + self.sizes[-1:] * (n_sizes - len(self.sizes)))
+        further = self.sizes[-1:] * (n_sizes - len(self.sizes))
+        return self._replace(sizes=self.sizes + further)
 
 
 def score_folds(
@@ -154,31 +159,49 @@ def score_folds(
     """Fit a model to the training rows of each fold, and score it and all sizes on the others.
 
     If terms are exchanged at the end, those that led to the model are no models of their size:
-    these are fitted if it `refits`, and left out otherwise. All have as many sizes then.
+    these are fitted if it `refits`, and left out otherwise. All have as many sizes then. Folds are
+    visited side by side.
     """
-    from laconic.models.scores import ScoredRows, best_constant
 
-    found = []
-    for number, (training, test) in enumerate(parts, start=1):
-        announce(f"fold {number} of {len(parts)}")
-        weights, y = rows.sample_weight, rows.y
-        rows.fit(model, training)
-        task = model.task_
-        others = task.numbers(y[training], len(training))
-        constant = best_constant(task, others, None if weights is None else weights[training])
-        numbers = task.numbers(y[test], len(test))
-        scored = ScoredRows(
-            *(task, numbers, np.empty(0), None if weights is None else weights[test], len(test))
-        )
-        deciding = [each for each in task.metrics if each.name in task.deciding_metrics]
-        sizes = []
-        for ensemble, raw in _sizes(model, rows, training, rows.X[test], refits=refits):
-            scored = replace(scored, raw=raw)
-            losses = task.loss.value(task.for_loss(numbers), raw)
-            sizes.append(SizeScores(ensemble.n_conditions, scored.by_metric(deciding), losses))
-        found.append(FoldScores(scored.scores("cross-validation", constant), sizes))
+    def score(number: int) -> FoldScores:
+        words = f"fold {number + 1} of {len(parts)}"
+        call_outside(announce, words)
+        fitted = copy(model)
+        if model.callback is not None:
+            fitted.callback = partial(_call_after, partial(announce, words), model.callback)
+        return _score_fold(fitted, rows, *parts[number], refits=refits)
+
+    found = map_in_parallel(score, range(len(parts)), n_jobs=model.n_jobs)
     n_sizes = max(len(fold.sizes) for fold in found)
     return [fold.padded(n_sizes) for fold in found]
+
+
+def _call_after(first: Callable[[], Any], function: Callable[[Any], Any], argument: Any) -> Any:
+    first()
+    return function(argument)
+
+
+def _score_fold(
+    model: RuleBoosting, rows: TrainingRows, training: Indices, test: Indices, *, refits: bool
+) -> FoldScores:
+    from laconic.models.scores import ScoredRows, best_constant
+
+    weights, y = rows.sample_weight, rows.y
+    rows.fit(model, training)
+    task = model.task_
+    others = task.numbers(y[training], len(training))
+    constant = best_constant(task, others, None if weights is None else weights[training])
+    numbers = task.numbers(y[test], len(test))
+    scored = ScoredRows(
+        *(task, numbers, np.empty(0), None if weights is None else weights[test], len(test))
+    )
+    deciding = [each for each in task.metrics if each.name in task.deciding_metrics]
+    sizes = []
+    for ensemble, raw in _sizes(model, rows, training, rows.X[test], refits=refits):
+        scored = replace(scored, raw=raw)
+        losses = task.loss.value(task.for_loss(numbers), raw)
+        sizes.append(SizeScores(ensemble.n_conditions, scored.by_metric(deciding), losses))
+    return FoldScores(scored.scores("cross-validation", constant), sizes, task)
 
 
 def _sizes(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from laconic._util.checks import is_whole
+from laconic._util.parallel import map_in_parallel
 from laconic._util.types import Floats, Indices, Values
 from laconic._util.words import parameter
 from laconic.boosting import UNSCALED, Scale, Settings, TrainingData
@@ -76,7 +78,7 @@ def choose_size(
         folds.append(Fold(run, data, test))
     sizes, notes, n_given = [], [], len(settings.initial_terms)
     try:
-        for size in grow(folds, settings.max_terms, weights, n_given):
+        for size in grow(folds, settings.max_terms, weights, n_given, n_jobs=estimator.n_jobs):
             sizes.append(size)
     except KeyboardInterrupt:
         if estimator.on_interrupt != "keep" or len(sizes) < 2:
@@ -164,6 +166,15 @@ class Fold:
             state = step.state
         return state.ensemble
 
+    def advance(self) -> bool:
+        """Find the next term; returns whether there is one."""
+        return self.run.advance()
+
+    def score(self) -> tuple[int, Floats]:
+        """Return the number of conditions of the model so far, and its losses."""
+        model = self.model()
+        return model.n_conditions, self.losses(model)
+
     def losses(self, ensemble: RuleEnsemble) -> Floats:
         """Compute the loss of each row that is held out, on the scale of the fit."""
         raw_predictions = ensemble.start(len(self.y))
@@ -184,26 +195,32 @@ class Size:
     """Of the rows that each split holds out."""
 
 
-def grow(folds: Sequence[Fold], n_terms: int, weights: Floats, fewest: int = 0) -> Iterator[Size]:
+def grow(
+    folds: Sequence[Fold],
+    n_terms: int,
+    weights: Floats,
+    fewest: int = 0,
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[Size]:
     """Yield models of 0, 1, 2, ... terms, until no further term is of use.
 
     A model that finds no further term stays as it is. With refitted weights the model of a size is
     not the beginning of a larger one, so that every size is scored when it is reached. All sizes up
-    to the `fewest` terms that there may be are scored.
+    to the `fewest` terms that there may be are scored. Folds are visited side by side.
     """
+    in_parallel = partial(map_in_parallel, items=folds, n_jobs=n_jobs)
     best, best_loss = fewest, np.inf
     for n_found in range(n_terms + 1):
         if n_found > 0:
-            has_rule = [fold.run.advance() for fold in folds]
+            has_rule = in_parallel(Fold.advance)
             if not any(has_rule):
                 return
-        models = [fold.model() for fold in folds]
+        scores = in_parallel(Fold.score)
         if any(fold.run.is_stopped for fold in folds):
             return
-        size = Size(
-            float(np.mean([model.n_conditions for model in models])),
-            [fold.losses(model) for fold, model in zip(folds, models, strict=True)],
-        )
+        counts, losses = zip(*scores, strict=True)
+        size = Size(float(np.mean(counts)), list(losses))
         yield size
         mean_loss = np.average(
             np.concatenate(size.losses),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from laconic._util.parallel import call_outside
 from laconic._util.types import Values
 from laconic._util.words import parameter
 from laconic.boosting import (
@@ -173,7 +174,7 @@ class FitRun:
             facts["search"] = self.data.scale.inverse.objectives(found)
         state = self.state
         progress = FitProgress(state.ensemble, state.results, self.n_terms, **facts)
-        answers = [callback(progress) for callback in self.callbacks]
+        answers = [call_outside(callback, progress) for callback in self.callbacks]
         self.is_stopped = self.is_stopped or any(answers)
         return self.is_stopped
 
@@ -185,7 +186,7 @@ class FitRun:
         if self.is_stopped:
             return False
         if self.tasks is not None and len(self.scaled.ensemble) < self.n_terms:
-            self.tasks.begin_rule()
+            call_outside(self.tasks.begin_rule)
         has_rule = True
         try:
             self.scaled = next(self._boosting)
@@ -197,7 +198,7 @@ class FitRun:
         if has_rule and self.callbacks:
             self.tell()
         if self.tasks is not None:
-            self.is_stopped |= self.tasks.end_rule(self.state, self.data)
+            self.is_stopped |= call_outside(self.tasks.end_rule, self.state, self.data)
         return has_rule
 
     def boost(self, *, keeps_rules: bool) -> None:

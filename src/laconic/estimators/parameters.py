@@ -350,8 +350,10 @@ class Parameters(TypedDict, total=False):
         Called with a :class:`FitProgress` after every term and up to twenty times a second during a
         search. A true return value ends the fit and keeps the terms found so far.
     n_jobs : int or None
-        Number of threads of the optimal search; -1 uses all processors. The model is the same for
-        any number.
+        Number of threads; -1 uses all processors. The model is the same for any number.
+
+        They are those of the optimal search, or of folds of `cv` that are visited side by side.
+        None is 1, or what ``joblib.parallel_config`` says.
     verbose : int
         1 prints terms as they are found, and the progress of long searches.
     """
@@ -415,7 +417,9 @@ class Parameters(TypedDict, total=False):
         "Callable[[FitProgress], Any] | None",
         Parameter(None, Kind("a callable", callable).or_none()),
     ]
-    n_jobs: Annotated[int | None, Parameter(None, THREADS.or_none())]
+    n_jobs: Annotated[
+        int | None, Parameter(None, THREADS.or_none(), words="It is -1 unless it is given.")
+    ]
     verbose: Annotated[int, Parameter(0, LEVEL)]
 
 

@@ -5,13 +5,13 @@ Values of the core lack the factor 1/(2n) of objectives.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from laconic import _core
 from laconic._util.checks import is_whole, require
+from laconic._util.parallel import check_interrupt, is_worker
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
@@ -59,18 +59,26 @@ def call(
         max_conditions=capped(limits.max_conditions),
         min_coverage=limits.required_coverage,
         time_limit=limits.time_limit,
-        should_stop=None if callback is None else _should_stop(problem, callback),
+        should_stop=_should_stop(problem, callback),
         **options,
     )
 
 
 def _should_stop(
-    problem: SearchProblem, callback: Callback
-) -> Callable[[float, float, int, int, bool], bool]:
-    """Convert a callback to the function that the core calls."""
+    problem: SearchProblem, callback: Callback | None
+) -> Callable[[float, float, int, int, bool], bool] | None:
+    """Convert a callback to the function that the core calls, if it has to call any.
+
+    The core notices Ctrl-C itself, but only in the main thread.
+    """
+    if callback is None and not is_worker():
+        return None
     started = time.perf_counter()
 
     def ask(value: float, bound: float, n_nodes: int, n_open: int, is_depth_first: bool) -> bool:
+        check_interrupt()
+        if callback is None:
+            return False
         progress = SearchProgress(
             problem.objective_of(value),
             problem.objective_of(bound),
@@ -87,26 +95,6 @@ def _should_stop(
 def capped(limit: int | None) -> int | None:
     """Bring a limit into the range of the core's integers."""
     return None if limit is None else min(int(limit), 2**62)
-
-
-def n_workers(n_jobs: int | None) -> int:
-    """Count threads by scikit-learn's convention for n_jobs."""
-    if n_jobs is None:
-        return 1
-    require(
-        is_whole(n_jobs) and n_jobs != 0,
-        "n_jobs",
-        "a whole number other than 0, where -1 is all processors, or None",
-        n_jobs,
-    )
-    n_wanted = n_jobs if n_jobs > 0 else max(1, _n_processors() + 1 + n_jobs)
-    return min(n_wanted, MAX_WORKERS)
-
-
-def _n_processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def search_beam(

@@ -16,6 +16,7 @@ from typing import Any
 
 from laconic import _core
 from laconic._util.checks import is_whole, require
+from laconic._util.parallel import n_workers
 from laconic.search.budget import (
     choose_branching,
     longest_affordable_queries,
@@ -23,7 +24,7 @@ from laconic.search.budget import (
     resolve_node_limit,
     resolve_table_limit,
 )
-from laconic.search.core import capped, n_workers, run
+from laconic.search.core import MAX_WORKERS, capped, run
 from laconic.search.distributed import checked_client, current_client, run_distributed
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult, SearchStatus
@@ -135,7 +136,7 @@ def search_optimal(
         problem,
         callback=callback,
         approximation_factor=limits.approximation_factor,
-        n_workers=n_workers(n_jobs),
+        n_workers=min(n_workers(n_jobs), MAX_WORKERS),
         memory_limit=capped(memory_limit),
         instruction_set=instruction_set,
         leaves=leaves,

@@ -308,7 +308,7 @@ def _wrap_columns(X: Any, names: Sequence[str], labels: Sequence[Any], *, is_nam
     def extract(position: int, name: str) -> Column:
         if is_pandas:
             return pandas_column(name, X[labels[position]])
-        return series_column(name, frame[:, position])
+        return series_column(name, frame.get_column(labels[position]))
 
     library = "pandas" if is_pandas else str(frame.implementation)
     backend = next((each for each in FRAME_BACKENDS if each == library), None)

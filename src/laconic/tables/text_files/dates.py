@@ -76,7 +76,10 @@ def likely_formats(texts: pl.Series) -> list[str]:
 
     More than one means doubt, as for `date_formats`.
     """
-    counts = _without_times(texts.drop_nulls()).alias("day").value_counts(sort=True)
+    known = texts.drop_nulls()
+    if not known.str.contains(r"\d").any():
+        return []  # every format has numbers
+    counts = _without_times(known).alias("day").value_counts(sort=True)
     days, amounts = counts.get_columns()
     found: dict[tuple[Any, ...], tuple[int, str]] = {}
     for written in (*DATE_FORMATS, *_FURTHER_FORMATS):
@@ -88,10 +91,9 @@ def likely_formats(texts: pl.Series) -> list[str]:
     return [written for n_read, written in found.values() if n_read == most]
 
 
-def are_compact(texts: pl.Series) -> bool:
+def are_compact(texts: pl.Expr) -> pl.Expr:
     """Return whether all texts are dates such as 20240315, which are read as numbers."""
-    known = texts.drop_nulls()
-    return len(known) > 0 and bool(known.str.contains(_COMPACT).all())
+    return texts.is_not_null().any() & texts.str.strip_chars().str.contains(_COMPACT).all()
 
 
 def dates(texts: pl.Series, written: str) -> pl.Series:

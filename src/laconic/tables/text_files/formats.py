@@ -309,7 +309,7 @@ def _with_row_names(names: list[str], text: str, separator: str) -> tuple[list[s
 def _checked_names(names: list[str]) -> list[str]:
     """Return the names of the columns; those without one are named as pandas does."""
     given, names = names, [name.strip() or f"Unnamed: {i}" for i, name in enumerate(names)]
-    repeated = next((name for name in names if names.count(name) > 1), None)
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
         blanks = "" if given.count(repeated) > 1 else ", without the blanks around it"
         raise TableFileError(

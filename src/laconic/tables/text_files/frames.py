@@ -33,8 +33,7 @@ def frame_cells(X: Any, numeric: Collection[str] = (), dates: Collection[str] = 
     names = as_table(X).feature_names
     frame = nw.from_native(X, eager_only=True)
     found = {}
-    for position, name in enumerate(names):
-        series = frame[:, position]
+    for name, series in zip(names, frame.iter_columns(), strict=True):
         is_asked = name in dates or (name in numeric and not series.dtype.is_numeric())
         if is_asked or series.dtype == nw.String:
             cells = [cell if is_present(cell) else None for cell in series.to_list()]

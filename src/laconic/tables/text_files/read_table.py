@@ -30,6 +30,7 @@ from laconic.tables.text_files.dates import (
     is_date_format,
     likely_formats,
 )
+from laconic.tables.text_files.first_look import columns_where, first_look, with_missing
 from laconic.tables.text_files.formats import FileCells, read_file
 from laconic.tables.text_files.frames import frame_cells, with_cells
 from laconic.tables.text_files.text_format import DECIMAL_SIGNS, MISSING_TEXTS, Reading
@@ -88,10 +89,12 @@ def add_types(
     """
     import polars as pl
 
-    given = cells.frame.select(columns)
+    given = with_missing(cells.frame.select(columns), missing)
+    look = first_look(given)
     plain = text_format.ColumnReader(reading=Reading(missing=tuple(missing)))
     asked = asked_reading(plain, given, numeric, dates)
-    texts = [plain.known(each) for each in given.select(pl.col(pl.String))]
+    decided = look.numbers | look.words
+    texts = [each for each in given.select(pl.col(pl.String)) if each.name not in decided]
     formats = {
         values.name: date_formats(values)
         for values in texts
@@ -111,7 +114,7 @@ def add_types(
     frame = reader.read(given)
     for name in (*numeric, *asked.dates):
         wanted = f"dates in the format {asked.dates[name]}" if name in asked.dates else "numbers"
-        _require_cells(plain.known(given[name]), frame[name], wanted)
+        _require_cells(given[name], frame[name], wanted)
     # Dates to keep become categories, which are never taken for dates.
     kept = [pl.col(name).cast(pl.Categorical) for name in keep if formats.get(name)]
     return TypedTable(
@@ -121,9 +124,14 @@ def add_types(
         {name: each for name, each in found.items() if len(each) > 1},
         describe_unread(reader, given, frame),
         _odd_columns(
-            [each for each in frame if each.name in cells.mixed or not cells.has_types], reader
+            [
+                each
+                for each in frame
+                if each.name not in look.words and (each.name in cells.mixed or not cells.has_types)
+            ],
+            reader,
         ),
-        [each.name for each in texts if _is_compact(each, frame)],
+        _compact_columns(given, frame),
     )
 
 
@@ -214,8 +222,13 @@ def _conversions(
     return found
 
 
-def _is_compact(texts: pl.Series, frame: pl.DataFrame) -> bool:
-    return frame[texts.name].dtype.is_integer() and are_compact(texts.str.strip_chars())
+def _compact_columns(given: pl.DataFrame, frame: pl.DataFrame) -> list[str]:
+    """Find columns of whole numbers that may be dates such as 20240315."""
+    import polars as pl
+
+    texts = given.select(pl.col(pl.String))
+    whole = [each.name for each in frame.select(texts.columns) if each.dtype.is_integer()]
+    return columns_where(texts, whole, are_compact(pl.all()))
 
 
 def decimal_sign(cells: FileCells, known: str | None = None) -> str:

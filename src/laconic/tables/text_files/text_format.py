@@ -14,6 +14,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from laconic.tables.text_files import dates
 from laconic.tables.text_files.dates import ISO_FORMAT
+from laconic.tables.text_files.first_look import (
+    columns_where,
+    first_look,
+    in_batches,
+    plain_numbers,
+    with_missing,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,7 +84,25 @@ class ColumnReader:
         """Return a table with types."""
         import polars as pl
 
-        return pl.DataFrame([self._typed(self.known(values)) for values in cells])
+        known = with_missing(cells, self.reading.missing)
+        found = self._at_once(known)
+        return pl.DataFrame(
+            [
+                found[values.name] if values.name in found else self._typed(values)
+                for values in known
+            ]
+        )
+
+    def _at_once(self, known: pl.DataFrame) -> dict[str, pl.Series]:
+        """Return columns whose types a look at all of them shows."""
+        if self.is_part or self.has_types:
+            return {}
+        look = first_look(known)
+        numbers, words = (
+            known.select([name for name in known.columns if name in names and not self._type(name)])
+            for names in look
+        )
+        return {each.name: each for each in (*plain_numbers(numbers, self.reading.decimal), *words)}
 
     def known(self, values: pl.Series) -> pl.Series:
         """Return a column in which texts that mean a missing value are null."""
@@ -93,10 +118,11 @@ class ColumnReader:
     def unread_cells(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, Counter[str]]:
         """Count the texts that are missing values because their column is of another type."""
         found = {}
-        for values in map(self.known, cells):
-            read = typed[values.name]
-            if read.dtype != values.dtype and read.null_count() > values.null_count():
-                unread = values.filter(read.is_null() & values.is_not_null())
+        known, read = with_missing(cells, self.reading.missing), typed.select(cells.columns)
+        counts = zip(known.null_count().row(0), read.null_count().row(0), strict=True)
+        for values, others, (n_before, n_nulls) in zip(known, read, counts, strict=True):
+            if others.dtype != values.dtype and n_nulls > n_before:
+                unread = values.filter(others.is_null() & values.is_not_null())
                 found[values.name] = Counter(unread.cast(str).to_list())
         return found
 
@@ -151,16 +177,19 @@ class ColumnReader:
 
     def formatted_numbers(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, str]:
         """Find columns of numbers such as $5, 7% or 1,234: for each, an example and its number."""
+        import polars as pl
+
         found = {}
-        for values in map(self.known, cells):
-            trimmed = _trimmed(values)
-            if trimmed is None or not typed[values.name].dtype.is_numeric():
-                continue
+        numeric = [each.name for each in typed if each.dtype.is_numeric()]
+        known = with_missing(cells.select(numeric), self.reading.missing).select(pl.col(pl.String))
+        are_plain = pl.all().str.strip_chars().str.contains(_plain_pattern(self.reading.decimal))
+        for name in columns_where(known, known.columns, ~are_plain.all()):
+            trimmed = known[name].str.strip_chars()
             is_plain = trimmed.str.contains(_plain_pattern(self.reading.decimal))
-            read = typed[values.name].is_not_null() & ~is_plain
+            read = typed[name].is_not_null() & ~is_plain
             if read.any():
-                text, number = trimmed.filter(read)[0], typed[values.name].filter(read)[0]
-                found[values.name] = f"{text!r} as {number:.15g}"
+                text, number = trimmed.filter(read)[0], typed[name].filter(read)[0]
+                found[name] = f"{text!r} as {number:.15g}"
         return found
 
     def odd_cells(self, values: pl.Series) -> tuple[Counter[str], list[str]]:
@@ -317,7 +346,7 @@ def decimal_sign(columns: Iterable[pl.Series], separator: str | None, known: str
     """
     totals = dict.fromkeys(DECIMAL_SIGNS, 0)
     marks = dict.fromkeys(DECIMAL_SIGNS, 0)
-    for values in columns:
+    for values in in_batches(columns):
         cells = values.drop_nulls().str.strip_chars().str.replace(_UNIT_AT_END, "${1}")
         cells = cells.filter(cells.str.contains(r"\d[.,]|[.,]\d"))
         for sign in DECIMAL_SIGNS:
