@@ -11,9 +11,10 @@ a sum over cells. Within a cell, with H fixed, the largest G are those of rows f
 g/h; as −φ is convex, the best set consists of the first rows. So P(ρ), the most that 2G − ρD can
 be, follows from cumulated sums. It is convex in ρ: between two slopes it lies below its chord.
 
-Beside slopes, every row is a cell of its own, and this says nothing. Then let x be the indicator of
-S, and A = diag(h) − BᵀB with the projections B, so that D(S) = xᵀAx. By the inequality of Cauchy and
-Schwarz, G² = (gᵀx)² <= R D(S) with R = gᵀA⁻¹g: no set gains more than a term that fits every row.
+Beside slopes, every row is a cell of its own, and this says nothing. Then let x be the indicator
+of S, and A = diag(h) − BᵀB with the projections B, so that D(S) = xᵀAx. By the inequality of Cauchy
+and Schwarz, G² = (gᵀx)² <= R D(S) with R = gᵀA⁻¹g: no set gains more than a term that fits every
+row.
 """
 
 from __future__ import annotations
