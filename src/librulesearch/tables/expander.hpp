@@ -12,6 +12,7 @@
 #include "librulesearch/tables/branching.hpp"
 #include "librulesearch/tables/node.hpp"
 #include "librulesearch/tables/packing.hpp"
+#include "librulesearch/tables/row_tables.hpp"
 
 namespace rulesearch::tables {
 
@@ -24,6 +25,7 @@ class Expander {
           kernels_(kernels),
           brancher_(problem, features, kernels),
           packing_(problem, limits),
+          fine_tables_(kernels),
           max_lanes_(padded_lanes(max_lane_sums / packing_.sums().size())) {}
 
     Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
@@ -49,6 +51,7 @@ class Expander {
     const Kernels& kernels_;
     Brancher brancher_;
     Packing packing_;
+    RowTables fine_tables_;
     std::size_t max_lanes_;
     std::shared_ptr<const LocalProblem> local_;
     Expansion* expansion_ = nullptr;
@@ -59,7 +62,6 @@ class Expander {
     std::vector<Group> groups_;
     std::size_t n_lanes_ = 0, n_cells_ = 0;
     const Axis* last_axis_ = nullptr;  // of the table in the cells
-    std::vector<std::int64_t> fine_cells_;
     std::vector<std::int32_t> cells_, sums_, rows_, buffer_;
     std::vector<std::uint32_t> base_;
     std::vector<BitSet> extents_;  // of what is offered, if several are wanted

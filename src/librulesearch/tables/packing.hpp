@@ -38,6 +38,8 @@ class Packing {
     /// Sets: what a scan looks for.
     void set_goal(TableScan& scan) const;
 
+    /// Another number whenever rows are packed.
+    std::uint64_t version() const { return version_; }
     const TableSums& sums() const { return sums_; }
     const std::int32_t* entries() const { return entries_.data(); }
     /// Whether rows are finer than cells: their sums are to be rounded.
@@ -62,6 +64,7 @@ class Packing {
     const Limits& limits_;
     TableSums sums_;
     std::shared_ptr<const LocalProblem> local_;
+    std::uint64_t version_ = 0;
     double value_ = 0.0;  // that rows are packed for
     bool is_fine_ = false;
     double n_rows_ = 0.0, n_cells_ = 0.0;  // of cells, at most as many as can have rows
