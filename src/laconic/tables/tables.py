@@ -17,9 +17,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._util.types import Indices
+from laconic._util.types import Floats, Indices
 from laconic._util.words import MAX_NAMES_SHOWN, listed, listed_names, nearest
-from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
+from laconic.tables.columns import LARGEST_EXACT, Column, NumericColumn, date_part, with_dates
 from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
 from laconic.tables.times import DATE_PARTS
 from laconic.tables.to_columns import NUMBER_KINDS, array_column, pandas_column, series_column
@@ -40,7 +40,8 @@ class Table:
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
     table is not named if its names only number the columns. `backend` is the library of the data
-    frame that it was made from, None for arrays. `cells` are those of a sparse matrix.
+    frame that it was made from, None for arrays. `cells` are those of a sparse matrix, and `array`
+    is one of float64 that holds all columns.
     """
 
     def __init__(
@@ -53,12 +54,14 @@ class Table:
         extract_block: Callable[[int, str, slice], Column] | None = None,
         backend: FrameBackend | None = None,
         cells: SparseCells | None = None,
+        array: Floats | None = None,
     ) -> None:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
         self.is_named = is_named
         self.backend = backend
         self.cells = cells
+        self.array = array
         self._extract = extract
         self._extract_block = extract_block
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
@@ -116,6 +119,14 @@ class Table:
         del self._columns[name]
         return column
 
+    def numbers(self, name: str) -> Floats:
+        """Return the numbers of a column, without a copy where an array holds them."""
+        if self.array is None or name not in self._positions:
+            column = self.column(name)
+            assert isinstance(column, NumericColumn)
+            return column.values
+        return self.array[:, self._positions[name]]
+
     def stored_cells(self, name: str) -> StoredCells | None:
         """Return the cells of a column that are not zero, for a sparse matrix; else None."""
         return None if self.cells is None else self.cells.stored(self._position(name))
@@ -135,6 +146,7 @@ class Table:
             extract_block=self._extract_block,
             backend=self.backend,
             cells=self.cells,
+            array=self.array,
         )
 
 
@@ -286,6 +298,7 @@ def _array_table(
         # The kind of values in a column of objects or texts depends on all rows.
         extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
         backend=backend,
+        array=array if array.dtype == np.float64 else None,
     )
 
 
