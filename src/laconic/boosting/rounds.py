@@ -542,6 +542,9 @@ def boost(
             found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
         ):
             return found.result
+        if rounds.is_joint:
+            # Weights come from a refit, which needs the memory of the problems.
+            found = replace(found, problems=(), free_problems=())
         added = rounds.add(state, found)
         if added is None:
             return None

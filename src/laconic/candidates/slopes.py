@@ -527,11 +527,13 @@ def _knots(
 ) -> Floats | None:
     """Choose the knots of a feature; None if it has less than three values."""
     # Two values are a matter of rules.
-    if len(numbers) == 0 or len(np.unique(numbers)) < 3:
+    ordered = np.sort(numbers)
+    if np.count_nonzero(ordered[1:] != ordered[:-1]) < 2:
         return None
-    order = np.argsort(numbers, kind="stable")
-    ordered = numbers[order]
-    cumulated = np.cumsum(np.ones(len(ordered)) if weights is None else weights[order])
+    if weights is None:
+        cumulated = np.arange(1.0, len(ordered) + 1.0)
+    else:
+        cumulated = np.cumsum(weights[np.argsort(numbers, kind="stable")])
     places = np.searchsorted(cumulated, np.array(OUTER_QUANTILES) * cumulated[-1] * (1 - 1e-9))
     low, high = ordered[np.minimum(places, len(ordered) - 1)].tolist()
     if not low < high:
@@ -543,7 +545,7 @@ def _knots(
     ends = [_number(_round_number(end, play, end - play, end + play, kind)) for end in (low, high)]
     if n_inner == 0:
         return np.array(ends)
-    lows, highs = find_gaps(numbers, weights, n_inner, has_play=kind is not None)
+    lows, highs = find_gaps(numbers if weights is not None else ordered, weights, n_inner, has_play=kind is not None)
     if kind is None:
         inner = shortest_separators(lows, highs)
     else:

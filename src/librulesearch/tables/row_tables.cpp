@@ -33,7 +33,8 @@ std::size_t n_cells(const LocalProblem& local, const std::vector<std::size_t>& a
 
 const std::vector<std::int64_t>& RowTables::sums(const LocalProblem& local, const Packing& packing,
                                                  const std::vector<std::size_t>& axes) {
-    if (version_ != packing.version()) {
+    if (packing_ != &packing || version_ != packing.version()) {
+        packing_ = &packing;
         version_ = packing.version();
         tables_.clear();
         n_bytes_ = 0;

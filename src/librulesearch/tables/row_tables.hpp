@@ -42,7 +42,8 @@ class RowTables {
                 std::size_t stride);
 
     const Kernels& kernels_;
-    std::uint64_t version_ = 0;  // of the packed rows
+    const Packing* packing_ = nullptr;
+    std::uint64_t version_ = 0;  // of its rows
     std::deque<Table> tables_;
     std::size_t n_bytes_ = 0;
     std::vector<std::int64_t> sums_;

@@ -171,7 +171,7 @@ class Branching : public OptionalHooks<Node> {
     const Limits& limits_;
     const Kernels& kernels_;
     std::size_t beam_width_;
-    std::vector<Feature> features_;
+    const std::vector<Feature>& features_;
     std::uint64_t n_opened_ = 0;
 };
 
@@ -180,7 +180,7 @@ class Branching : public OptionalHooks<Node> {
 double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components) {
     const double infinite = std::numeric_limits<double>::infinity();
     if (n_conditions > max_conditions) return infinite;
-    const std::vector<Feature> features = find_features(extents);
+    const std::vector<Feature>& features = find_features(extents);
     LocalProblem local;
     local.rows.resize(extents.n_distinct_rows());
     std::iota(local.rows.begin(), local.rows.end(), 0);
