@@ -29,9 +29,17 @@ void add_projections(Problem& problem, const DoubleMatrix& projections) {
 }
 
 /// Of rows of equal cells in a distinct row, one part holds the sum.
-void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
+void add_parts(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
     const Extents& extents = problem.extents;
     RefittedTerms& refitted = problem.refitted;
+    if (extents.n_distinct_rows() == extents.n_rows()) {  // in the same order
+        for (std::size_t row = 0; row < extents.n_rows(); ++row)
+            refitted.parts.push_back(
+                {static_cast<std::uint32_t>(cells.data()[row]), hessians.data()[row]});
+        refitted.first_part.resize(extents.n_rows() + 1);
+        std::iota(refitted.first_part.begin(), refitted.first_part.end(), 0U);
+        return;
+    }
     std::vector<std::uint32_t> next(extents.n_distinct_rows() + 1, 0);  // by distinct row
     for (std::size_t row = 0; row < extents.n_rows(); ++row) ++next[extents.distinct_row(row) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
@@ -42,7 +50,6 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
     refitted.first_part.assign(1, 0);
     refitted.first_part.reserve(extents.n_distinct_rows() + 1);
     std::uint32_t begin = 0, n_parts = 0;
-    std::size_t n_cells = 1;
     for (std::size_t distinct = 0; distinct < extents.n_distinct_rows(); ++distinct) {
         const std::uint32_t end = next[distinct], first = n_parts;
         RefittedTerms::Part* parts = refitted.parts.data();
@@ -51,7 +58,6 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
                              [](const auto& a, const auto& b) { return a.cell < b.cell; });
         for (; begin < end; ++begin) {
             const RefittedTerms::Part part = refitted.parts[begin];
-            n_cells = std::max<std::size_t>(n_cells, part.cell + 1);
             if (n_parts > first && refitted.parts[n_parts - 1].cell == part.cell) {
                 refitted.parts[n_parts - 1].hessian += part.hessian;
             } else {
@@ -61,7 +67,15 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
         refitted.first_part.push_back(n_parts);
     }
     refitted.parts.resize(n_parts);
-    refitted.cell_hessians.assign(n_cells, 0.0);
+}
+
+void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
+    RefittedTerms& refitted = problem.refitted;
+    refitted.parts.reserve(problem.extents.n_rows());
+    add_parts(problem, hessians, cells);
+    std::uint32_t last = 0;
+    for (const RefittedTerms::Part& part : refitted.parts) last = std::max(last, part.cell);
+    refitted.cell_hessians.assign(std::size_t{last} + 1, 0.0);
     for (const RefittedTerms::Part& part : refitted.parts)
         refitted.cell_hessians[part.cell] += part.hessian;
     refitted.cell_hessians[0] = std::numeric_limits<double>::infinity();
@@ -70,12 +84,8 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
 /// The distinct rows in a set of rows; none if it distinguishes equal ones.
 std::optional<BitSet> distinct_rows(const Extents& extents, const std::uint8_t* covered) {
     const std::size_t n_rows = extents.n_rows(), n_distinct_rows = extents.n_distinct_rows();
+    if (n_distinct_rows == n_rows) return BitSet(pack_bits(covered, n_rows));  // in the same order
     std::vector<Word> inside(n_words(n_distinct_rows)), outside(inside.size());
-    if (n_distinct_rows == n_rows) {  // in the same order
-        for (std::size_t row = 0; row < n_rows; ++row)
-            inside[row / word_bits] |= Word{covered[row] != 0} << (row % word_bits);
-        return BitSet(std::move(inside));
-    }
     for (std::size_t row = 0; row < n_rows; ++row)
         set_bit(covered[row] != 0 ? inside : outside, extents.distinct_row(row));
     for (std::size_t w = 0; w < inside.size(); ++w)

@@ -25,6 +25,8 @@ constexpr double share_of_columns = 0.05;
 // What a bound from sorted rows costs for each of them, with room: such bounds are made where they
 // do not count next to the tables.
 constexpr double work_per_entry = 500.0;
+// The rows that a first incumbent is chosen by: of long tables, a sample.
+constexpr std::size_t beam_rows = 1 << 16;
 // More work for four conditions is worth the bounds of pairs of them.
 constexpr double max_work_undivided = 3e7;
 
@@ -49,7 +51,7 @@ class Branching : public OptionalHooks<Node> {
         Counters beam_counters;
         if (beam_width_ > 0)
             extend_beam(problem_, limits_, kernels_, beam_width_, incumbent, beam_counters,
-                        interrupt);
+                        interrupt, {{}}, nullptr, max_beam_rows());
         if (problem_.refitted.empty() || limits_.max_conditions <= n_short) return;
         // Queries that are divided by their first condition have another one.
         for (std::size_t column = 0; column < problem_.extents.n_columns(); ++column) {
@@ -134,6 +136,13 @@ class Branching : public OptionalHooks<Node> {
         return {bound, 0,
                 std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions)),
                 Part::all, 0};
+    }
+
+    /// Of a first incumbent, unless it may be the last one.
+    std::size_t max_beam_rows() const {
+        const bool is_limited = limits_.node_limit < std::numeric_limits<std::uint64_t>::max() ||
+                                limits_.table_limit < std::numeric_limits<std::uint64_t>::max();
+        return is_limited ? std::numeric_limits<std::size_t>::max() : beam_rows;
     }
 
     double work_of(const LocalProblem& local) const {
