@@ -545,7 +545,7 @@ def _knots(
     ends = [_number(_round_number(end, play, end - play, end + play, kind)) for end in (low, high)]
     if n_inner == 0:
         return np.array(ends)
-    lows, highs = find_gaps(numbers if weights is not None else ordered, weights, n_inner, has_play=kind is not None)
+    lows, highs = find_gaps(numbers, weights, n_inner, has_play=kind is not None)
     if kind is None:
         inner = shortest_separators(lows, highs)
     else:

@@ -137,7 +137,8 @@ class RefittedTerms:
         for k, of_cell in enumerate(of_cells):
             component, _ = _core.exactly_summable(of_cell[1:] * hessians, None)
             flat[k * n_rows : (k + 1) * n_rows] = component
-        return flat[: len(of_cells) * n_rows].reshape(-1, n_rows)
+        projections = flat[: len(of_cells) * n_rows].reshape(-1, n_rows)
+        return np.asarray(projections, dtype=np.float64)
 
 
 def _is_binary(values: Values) -> bool:
