@@ -17,8 +17,8 @@
 #include "bindings/arrays.hpp"
 #include "librulesearch/beam/beam.hpp"
 #include "librulesearch/optimal.hpp"
-#include "librulesearch/problem/binned_sums.hpp"
 #include "librulesearch/problem/exact_sums.hpp"
+#include "librulesearch/slopes/binned_sums.hpp"
 #include "librulesearch/tables/search.hpp"
 
 using namespace nb::literals;

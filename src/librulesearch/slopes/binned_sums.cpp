@@ -1,4 +1,4 @@
-#include "librulesearch/problem/binned_sums.hpp"
+#include "librulesearch/slopes/binned_sums.hpp"
 
 #include <algorithm>
 
