@@ -52,7 +52,7 @@ FLOORS = (
     ("problem",),
     ("kernels",),
     ("engine",),
-    ("beam",),
+    ("beam", "slopes"),
     ("conditions", "ranges", "tables"),
     ("optimal",),
 )

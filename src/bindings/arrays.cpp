@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,10 +29,18 @@ void add_projections(Problem& problem, const DoubleMatrix& projections) {
 }
 
 /// Of rows of equal cells in a distinct row, one part holds the sum.
-void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
+void add_parts(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
     const Extents& extents = problem.extents;
     RefittedTerms& refitted = problem.refitted;
-    std::vector<std::size_t> next(extents.n_distinct_rows() + 1, 0);  // by distinct row
+    if (extents.n_distinct_rows() == extents.n_rows()) {  // in the same order
+        for (std::size_t row = 0; row < extents.n_rows(); ++row)
+            refitted.parts.push_back(
+                {static_cast<std::uint32_t>(cells.data()[row]), hessians.data()[row]});
+        refitted.first_part.resize(extents.n_rows() + 1);
+        std::iota(refitted.first_part.begin(), refitted.first_part.end(), 0U);
+        return;
+    }
+    std::vector<std::uint32_t> next(extents.n_distinct_rows() + 1, 0);  // by distinct row
     for (std::size_t row = 0; row < extents.n_rows(); ++row) ++next[extents.distinct_row(row) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
     refitted.parts.resize(extents.n_rows());
@@ -39,15 +48,16 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
         refitted.parts[next[extents.distinct_row(row)]++] = {
             static_cast<std::uint32_t>(cells.data()[row]), hessians.data()[row]};
     refitted.first_part.assign(1, 0);
-    std::size_t begin = 0, n_parts = 0, n_cells = 1;
+    refitted.first_part.reserve(extents.n_distinct_rows() + 1);
+    std::uint32_t begin = 0, n_parts = 0;
     for (std::size_t distinct = 0; distinct < extents.n_distinct_rows(); ++distinct) {
-        const std::size_t end = next[distinct], first = n_parts;
+        const std::uint32_t end = next[distinct], first = n_parts;
         RefittedTerms::Part* parts = refitted.parts.data();
-        std::stable_sort(parts + begin, parts + end,
-                         [](const auto& a, const auto& b) { return a.cell < b.cell; });
+        if (end - begin > 1)
+            std::stable_sort(parts + begin, parts + end,
+                             [](const auto& a, const auto& b) { return a.cell < b.cell; });
         for (; begin < end; ++begin) {
             const RefittedTerms::Part part = refitted.parts[begin];
-            n_cells = std::max<std::size_t>(n_cells, part.cell + 1);
             if (n_parts > first && refitted.parts[n_parts - 1].cell == part.cell) {
                 refitted.parts[n_parts - 1].hessian += part.hessian;
             } else {
@@ -57,22 +67,39 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
         refitted.first_part.push_back(n_parts);
     }
     refitted.parts.resize(n_parts);
-    refitted.cell_hessians.assign(n_cells, 0.0);
+}
+
+void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
+    RefittedTerms& refitted = problem.refitted;
+    refitted.parts.reserve(problem.extents.n_rows());
+    add_parts(problem, hessians, cells);
+    std::uint32_t last = 0;
+    for (const RefittedTerms::Part& part : refitted.parts) last = std::max(last, part.cell);
+    refitted.cell_hessians.assign(std::size_t{last} + 1, 0.0);
     for (const RefittedTerms::Part& part : refitted.parts)
         refitted.cell_hessians[part.cell] += part.hessian;
     refitted.cell_hessians[0] = std::numeric_limits<double>::infinity();
+}
+
+/// The distinct rows in a set of rows; none if it distinguishes equal ones.
+std::optional<BitSet> distinct_rows(const Extents& extents, const std::uint8_t* covered) {
+    const std::size_t n_rows = extents.n_rows(), n_distinct_rows = extents.n_distinct_rows();
+    if (n_distinct_rows == n_rows) return BitSet(pack_bits(covered, n_rows));  // in the same order
+    std::vector<Word> inside(n_words(n_distinct_rows)), outside(inside.size());
+    for (std::size_t row = 0; row < n_rows; ++row)
+        set_bit(covered[row] != 0 ? inside : outside, extents.distinct_row(row));
+    for (std::size_t w = 0; w < inside.size(); ++w)
+        if ((inside[w] & outside[w]) != 0) return std::nullopt;
+    return BitSet(std::move(inside));
 }
 
 /// A set that distinguishes equal rows is not the extent of any query.
 void add_excluded(Problem& problem, const BoolMatrix& excluded) {
     const Extents& extents = problem.extents;
     for (std::size_t k = 0; k < excluded.shape(0); ++k) {
-        const bool* covered = excluded.data() + k * extents.n_rows();
-        BitSet inside(extents.n_distinct_rows()), outside(extents.n_distinct_rows());
-        for (std::size_t row = 0; row < extents.n_rows(); ++row)
-            (covered[row] ? inside : outside).insert(extents.distinct_row(row));
-        outside &= inside;
-        if (outside.size() == 0) problem.refitted.excluded.insert(std::move(inside));
+        const auto* covered = reinterpret_cast<const std::uint8_t*>(excluded.data());
+        auto rows = distinct_rows(extents, covered + k * extents.n_rows());
+        if (rows) problem.refitted.excluded.insert(*std::move(rows));
     }
 }
 

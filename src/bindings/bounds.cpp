@@ -156,7 +156,7 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t>> allowed_pairs(const Proble
 std::vector<std::tuple<float, double>> column_shares(const Problem& problem,
                                                      std::size_t n_conditions, double value) {
     const std::size_t n_columns = problem.extents.n_columns();
-    const auto features = tables::find_features(problem.extents);
+    const auto& features = tables::find_features(problem.extents);
     tables::LocalProblem local = tables::everything(problem, n_conditions);
     local.make_axes(features, BitSet(n_columns, true));
     const std::vector<float> shares = tables::least_shares(problem, features);

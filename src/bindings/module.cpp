@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "librulesearch/beam/beam.hpp"
 #include "librulesearch/optimal.hpp"
 #include "librulesearch/problem/exact_sums.hpp"
+#include "librulesearch/slopes/binned_sums.hpp"
 #include "librulesearch/tables/search.hpp"
 
 using namespace nb::literals;
@@ -131,6 +133,32 @@ std::vector<std::tuple<double, std::uint64_t, nb::bytes>> open_parts(const Resul
     return parts;
 }
 
+using ByteVector = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using SpacedVector = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;
+/// Bins, numbers, the rows that are stored, and the lowest and the highest number.
+using GivenFeature = std::tuple<ByteVector, SpacedVector, std::optional<IntVector>, double, double>;
+
+BinnedFeature make_feature(const GivenFeature& given, std::size_t n_rows, std::size_t n_bins) {
+    const auto& [bins, numbers, rows, low, high] = given;
+    require_length(numbers, "numbers", bins.shape(0));
+    require_length(bins, "bins", rows ? rows->shape(0) : n_rows);
+    const std::uint8_t* const end = bins.data() + bins.shape(0);
+    if (std::any_of(bins.data(), end, [&](std::uint8_t bin) { return bin >= n_bins; }))
+        throw nb::value_error("bins must be below n_bins.");
+    const auto is_outside = [&](std::int32_t row) {
+        return row < 0 || static_cast<std::size_t>(row) >= n_rows;
+    };
+    if (rows && std::any_of(rows->data(), rows->data() + rows->shape(0), is_outside))
+        throw nb::value_error("rows must be positions of rows.");
+    return {bins.data(),
+            numbers.data(),
+            numbers.stride(0),
+            bins.shape(0),
+            rows ? rows->data() : nullptr,
+            low,
+            high};
+}
+
 nb::dict counters_dict(const Counters& counters) {
     nb::dict names;
     names["nodes"] = counters.n_nodes;
@@ -233,6 +261,28 @@ NB_MODULE(_core, m) {
             return sum_covered(truth_bytes(covered.data()), values.data(), values.shape(0));
         },
         "covered"_a.noconvert(), "values"_a.noconvert(), "Sum of the values of covered rows.");
+
+    m.def(
+        "sum_bins",
+        [](const std::vector<GivenFeature>& features, const std::vector<DoubleVector>& columns,
+           std::size_t n_rows, std::size_t n_powers, std::size_t n_bins, std::size_t n_workers) {
+            std::vector<BinnedFeature> binned;
+            for (const GivenFeature& each : features)
+                binned.push_back(make_feature(each, n_rows, n_bins));
+            std::vector<const double*> data;
+            for (const DoubleVector& column : columns) {
+                require_length(column, "columns", n_rows);
+                data.push_back(column.data());
+            }
+            const std::size_t size = features.size() * n_powers * n_bins * columns.size();
+            return make_array<double>(size, [&](double* sums) {
+                std::fill_n(sums, size, 0.0);
+                sum_bins(binned, data, n_rows, n_powers, n_bins, n_workers, sums);
+            });
+        },
+        "features"_a, "columns"_a, "n_rows"_a, "n_powers"_a, "n_bins"_a, "n_workers"_a = 1,
+        "Sums of columns times powers of the levels of each feature, over its bins: an array of "
+        "shape (n_features, n_powers, n_bins, n_columns), flat.");
 
     nb::class_<Result>(m, "Result", "Outcome of a search; values lack the factor 1/(2n).")
         .def_ro("query", &Result::query)

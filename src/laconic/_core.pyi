@@ -59,6 +59,11 @@ def exactly_summable(values: Annotated[NDArray[numpy.float64], dict(shape=(None,
 def sum_covered(covered: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """Sum of the values of covered rows."""
 
+def sum_bins(features: Sequence[tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, float, float]], columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], n_rows: int, n_powers: int, n_bins: int, n_workers: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Sums of columns times powers of the levels of each feature, over its bins: an array of shape (n_features, n_powers, n_bins, n_columns), flat.
+    """
+
 class Result:
     """Outcome of a search; values lack the factor 1/(2n)."""
 

@@ -520,3 +520,17 @@ def test_starts_leave_time_for_the_bound(monkeypatch):
     search_from_starts(case.problem, SearchLimits(time_limit=20.0), record)
     assert limits[0] == (False, pytest.approx(10.0))
     assert limits[-1] == (True, pytest.approx(20.0))
+
+
+def test_projections_beside_slopes_take_the_place_of_what_they_are_made_of():
+    rng = np.random.default_rng(0)
+    values = np.vstack([rng.normal(size=200), rng.random((2, 200)) < 0.5, np.ones(200)])
+    terms, hessians = RefittedTerms(values, np.array([1.0, 1.0, 1.0, 0.0])), rng.random(200)
+    cells = terms.cells()
+    # The first cell has no rows.
+    columns = values[:, np.append(0, np.arange(200))]
+    np.testing.assert_array_equal(terms.columns(cells), columns)
+    matrix = columns * np.append(0.0, hessians) @ columns.T + np.diag(terms.penalties)
+    sums = values * hessians
+    found = terms.projections(hessians, cells)
+    np.testing.assert_allclose(found.T @ found, sums.T @ np.linalg.solve(matrix, sums), atol=1e-9)

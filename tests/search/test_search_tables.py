@@ -162,6 +162,48 @@ def test_the_same_work_beside_slopes(n_terms, max_conditions):
         assert result.counters == expected.counters
 
 
+def wide_table_problem(seed, n_rows, n_terms=0):
+    """Many rows and small features: a table over four of them has far fewer cells than rows."""
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(5**7)[:n_rows]
+    codes = [rows // 5**place % 5 for place in range(7)]
+    extents = np.array([code <= cut for code in codes for cut in range(4)])
+    extents = np.concatenate([extents, ~extents])
+    covered = np.vstack([np.ones(n_rows, dtype=bool), extents[rng.integers(56, size=n_terms)]])
+    beside = RefittedTerms(covered, np.append(0.0, np.ones(n_terms))) if n_terms else None
+    gradients = rng.normal(size=n_rows) + (codes[0] > 2) * (codes[3] < 2) * (codes[6] > 0) * 0.3
+    return SearchProblem(extents, gradients, np.ones(n_rows), 1.0, refitted=beside)
+
+
+@pytest.mark.parametrize("n_terms", [0, 2])
+@pytest.mark.parametrize("max_conditions", [1, 2, 3])
+def test_sums_over_cells_of_wide_tables_are_those_of_rows(n_terms, max_conditions):
+    problem = wide_table_problem(n_terms, 20_000, n_terms)
+    tables = search(problem, branching="tables", max_conditions=max_conditions)
+    branched = search(problem, branching="conditions", max_conditions=max_conditions)
+    assert tables.is_optimal
+    assert tables.query == branched.query
+    assert tables.objective_value == branched.objective_value
+    for more in [{"n_jobs": 2}, *({"instruction_set": name} for name in _core.instruction_sets())]:
+        again = search(problem, branching="tables", max_conditions=max_conditions, **more)
+        assert (again.query, again.bound) == (tables.query, tables.bound)
+        assert again.counters == tables.counters
+
+
+@pytest.mark.parametrize("options", [{}, {"min_coverage": 30_000}, {"n_best": 3}])
+def test_a_sample_of_the_rows_chooses_the_start_and_not_the_result(options):
+    problem = wide_table_problem(0, 70_000, n_terms=1)
+    options = {"branching": "tables", "max_conditions": 3, **options}
+    result = search(problem, **options)
+    assert result.is_optimal
+    # Where the number of nodes is limited, the start may be the result: all rows choose it.
+    for more in [{"beam_width": 0}, {"node_limit": 10**6}]:
+        other = search(problem, **options, **more)
+        assert (result.query, result.objective_value) == (other.query, other.objective_value)
+        assert result.queries == other.queries
+    assert problem.objective(result.query) == result.objective_value
+
+
 @pytest.mark.parametrize("max_conditions", [None, 6])
 def test_longer_queries_are_refused(max_conditions):
     with pytest.raises(ValueError, match="at most five conditions"):

@@ -153,6 +153,9 @@ def ensemble_risk(
     >>> value
     33.0
     """
+    if fit_intercept and not isinstance(loss, MultinomialLoss):
+        # The intercept is the weight of a rule for all rows.
+        columns = [*columns, np.ones(len(y), dtype=bool)]
     values, of_terms = stacked(columns, len(y), sample_weight)
     natural = ensemble_weights(ensemble, fit_intercept=fit_intercept)
     scales = np.append(of_terms, np.ones(len(natural) - len(of_terms)))
@@ -168,20 +171,23 @@ def ensemble_risk(
             ensemble, values, y, l2_regularization, sample_weight, start, signs, scales
         )
     offset = 0.0 if fit_intercept else ensemble.intercept
-    return _Risk(offset, values, y, loss, l2_regularization, sample_weight, start, signs, scales)
+    n_terms = len(ensemble)
+    return _Risk(
+        *(offset, values, n_terms, y, loss, l2_regularization, sample_weight, start, signs, scales)
+    )
 
 
 def stacked(
     columns: Sequence[Values], n_rows: int, sample_weight: Floats | None
 ) -> tuple[Values, Floats]:
     """Stack the values of terms on the scale of rules; returns also the scale of each term."""
-    pairs = [
-        (values, 1.0) if values.dtype == np.bool_ else standardised(values, sample_weight)
-        for values in columns
-    ]
     dtype = bool if all(values.dtype == np.bool_ for values in columns) else np.float64
-    stack = np.array([values for values, _ in pairs], dtype=dtype).reshape(-1, n_rows)
-    return stack, np.array([scale for _, scale in pairs], dtype=np.float64)
+    stack, scales = np.empty((len(columns), n_rows), dtype=dtype), np.ones(len(columns))
+    for position, values in enumerate(columns):
+        if values.dtype != np.bool_:
+            values, scales[position] = standardised(values, sample_weight)
+        stack[position] = values
+    return stack, scales
 
 
 def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble, int]:
@@ -400,6 +406,7 @@ class _Risk(PenalisedRisk):
         self,
         offset: float,
         values: Values,
+        n_terms: int,
         y: Floats,
         loss: Loss,
         penalty: float,
@@ -412,10 +419,7 @@ class _Risk(PenalisedRisk):
         self.is_quadratic = isinstance(loss, SquaredLoss)
         self.y, self.loss, self.offset, self.sample_weight = y, loss, offset, sample_weight
         self.penalties = np.full(len(values), penalty)
-        if len(start) > len(values):
-            # The intercept is the weight of a rule for all rows.
-            values = np.vstack([values, np.ones((1, len(y)), dtype=values.dtype)])
-            self.penalties = np.append(self.penalties, 0.0)
+        self.penalties[n_terms:] = 0.0
         terms = RefittedTerms(values, self.penalties)
         self.cells = terms.cells()
         self.columns = terms.columns(self.cells)

@@ -162,6 +162,7 @@ class Rounds:
         )
         problems = tuple(itertools.starmap(partial(_without, barred), enumerate(free)))
         noise = self.noise(gradients, hessians) if self.beats_chance else 0.0
+        del gradients, hessians  # the problems have copies
         results: list[SearchResult] = []
         slopes: list[Slope | None] = []
         best, started = 0, time.perf_counter()
@@ -542,10 +543,13 @@ def boost(
             found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
         ):
             return found.result
+        if rounds.is_joint:
+            # Weights come from a refit, which needs the memory of the problems.
+            found = replace(found, problems=(), free_problems=())
         added = rounds.add(state, found)
         if added is None:
             return None
-        state = added
+        state, found = added, None  # which a search of a long table needs the memory of
         yield state
     return None
 

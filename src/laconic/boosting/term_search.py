@@ -16,6 +16,7 @@ from laconic.candidates.constraints import Constraints
 from laconic.candidates.slopes import FoundSlope, SlopeCandidates
 from laconic.search import QueryFamilies, SearchProblem, SearchResult, SearchStatus, search
 from laconic.search.brevity import Pricing
+from laconic.search.core import n_workers
 from laconic.terms.conditions import Query
 from laconic.terms.slopes import Slope
 
@@ -96,7 +97,8 @@ class TermSearch:
         slope : Slope or None
             The best term if it is a slope. The query is empty then.
         """
-        slope = self._best_slope(problem, output, known, noise)
+        n_jobs = n_workers(options.get("n_jobs", 1))
+        slope = self._best_slope(problem, output, known, noise, n_jobs)
         if slope is not None and options.get("method", "optimal") == "optimal":
             # No more than rules that are as good is of interest.
             options = {**options, "cutoff": (1.0 - ROUNDING) * slope.value}
@@ -108,7 +110,12 @@ class TermSearch:
         return _of_slope(slope, result), slope.slope
 
     def _best_slope(
-        self, problem: SearchProblem, output: int | None, known: Sequence[Slope], noise: float
+        self,
+        problem: SearchProblem,
+        output: int | None,
+        known: Sequence[Slope],
+        noise: float,
+        n_jobs: int,
     ) -> FoundSlope | None:
         slopes = self.slopes
         if slopes is None or not slopes.features:
@@ -120,7 +127,7 @@ class TermSearch:
             left = gains - costs[:, np.newaxis] - by_chance
             return np.asarray(left / (1.0 + n_conditions) ** self.brevity, dtype=np.float64)
 
-        return slopes.best(problem, worth, signs, known)
+        return slopes.best(problem, worth, signs, known, n_jobs)
 
     def _of_slopes(self, output: int | None) -> tuple[Integers, Floats]:
         """Return the signs of the weights of slopes, by feature, and the costs of the features."""

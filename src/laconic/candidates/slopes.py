@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from laconic import _core
 from laconic._util.types import Bools, Floats, Integers
 from laconic.search import SearchProblem
 from laconic.search.joint_objective import IMITATED
@@ -125,52 +126,38 @@ class SlopeCandidates:
         return tuple(each.name for each in self.features)
 
     @cached_property
-    def _sums(self) -> tuple[Any, Any, Any]:
-        """Sparse matrices that add up rows, times 1, level and squared level, over all bins."""
-        from scipy import sparse
-
-        n_bins, starts, all_rows, all_levels = (
-            self.n_bins + 1,
-            [np.zeros(1, dtype=np.int64)],
-            [],
-            [],
-        )
+    def _binned_rows(self) -> list[tuple[Any, Floats, Any, float, float]]:
+        """What the core adds up, for each feature: bins, numbers, stored rows, and the range."""
+        found = []
         for each in self.features:
-            bins, levels = each.placed(each.numbers)
+            bins, _ = each.placed(each.numbers)
             # The last bin is of missing rows.
-            bins = (bins % n_bins).astype(np.int8)
-            # Bin by bin: the order in which rows are added depends on nothing else.
-            order = np.argsort(bins, kind="stable")
-            all_rows.append((order if each.rows is None else each.rows[order]).astype(np.int32))
-            all_levels.append(levels[order])
-            ends = np.cumsum(np.bincount(bins, minlength=n_bins))
-            starts.append(starts[-1][-1] + ends)
-        indices, levels = np.concatenate(all_rows), np.concatenate(all_levels)
-        shape = (len(self.features) * n_bins, self.n_rows)
-        indptr = np.concatenate(starts)
-        return tuple(
-            sparse.csr_array((data, indices, indptr), shape=shape)
-            for data in (np.ones(len(levels)), levels, levels * levels)
-        )
+            small = (bins % (self.n_bins + 1)).astype(np.uint8)
+            rows = None if each.rows is None else np.ascontiguousarray(each.rows, dtype=np.int32)
+            ends = float(each.knots[0]), float(each.knots[-1])
+            found.append((small, each.numbers, rows, *ends))
+        return found
 
-    def _binned(self, powers: int, values: Floats) -> Floats:
-        """Add up rows of values, times powers of the levels, over the bins of every feature.
+    def _binned(self, columns: Sequence[Floats], n_powers: int, n_jobs: int = 1) -> Floats:
+        """Add up columns, times the powers 0, 1, ... of the levels, over the bins of every feature.
 
-        Returns an array of shape (n_features, n_bins + 1, n_columns).
+        Returns an array of shape (n_powers, n_features, n_bins + 1, n_columns).
         """
-        sums = self._sums[powers] @ values
-        sums = sums.reshape(len(self.features), self.n_bins + 1, -1)
-        totals = None
+        n_bins, n_rows = self.n_bins + 1, self.n_rows
+        flat = _core.sum_bins(self._binned_rows, columns, n_rows, n_powers, n_bins, n_jobs)
+        sums = flat.reshape(len(self.features), n_powers, n_bins, len(columns))
+        sums = np.ascontiguousarray(np.swapaxes(sums, 0, 1))
+        if all(each.rows is None for each in self.features):
+            return sums
+        totals = np.stack(columns, axis=1).sum(axis=0)
         for position, each in enumerate(self.features):
             if each.rows is None:
                 continue
-            if totals is None:
-                totals = values.sum(axis=0)
-                stored = self._sums[0] @ values if powers else sums
-                stored = stored.reshape(sums.shape)
             [place], [level] = each.placed(np.zeros(1))
-            sums[position, place] += level**powers * (totals - stored[position].sum(axis=0))
-        return np.asarray(sums, dtype=np.float64)
+            unstored = totals - sums[0, position].sum(axis=0)
+            for power in range(n_powers):
+                sums[power, position, place] += level**power * unstored
+        return sums
 
     @cached_property
     def _levels(self) -> Floats:
@@ -210,7 +197,7 @@ class SlopeCandidates:
     def _of_rows(self) -> tuple[Floats, Floats, Floats, Bools]:
         """Mean levels, levels that missing rows count as, scales, and which pairs are slopes."""
         weights = np.ones(self.n_rows) if self.weights is None else self.weights
-        binned = [self._binned(power, weights[:, np.newaxis]) for power in range(3)]
+        binned = self._binned([weights], 3)
         total, square = self._of_pairs(*binned[:2])[..., 0], self._of_pairs(*binned)[..., 0]
         present, missing = binned[0][:, :-1, 0].sum(axis=1), binned[0][:, -1, 0]
         present, missing = present[:, np.newaxis], missing[:, np.newaxis]
@@ -321,8 +308,7 @@ class SlopeCandidates:
         """
         if not self.features:
             return np.zeros((0, values.shape[1])), np.zeros((0, values.shape[1]))
-        values = np.ascontiguousarray(values)
-        sums, firsts = self._binned(0, values), self._binned(1, values)
+        sums, firsts = self._binned([*np.ascontiguousarray(values.T)], 2)
         _, filled, scales, is_slope = self._of_rows
         totals = self._of_pairs(sums, firsts) + filled[..., np.newaxis] * sums[:, -1:]
         totals = totals[is_slope] / scales[is_slope, np.newaxis]
@@ -352,8 +338,14 @@ class SlopeCandidates:
         _, _, scales, is_slope = self._of_rows
         return np.asarray(heights[is_slope] / scales[is_slope] * self._doubt, dtype=np.float64)
 
-    def gains(self, problem: SearchProblem) -> tuple[Floats, Floats]:
+    def gains(self, problem: SearchProblem, n_jobs: int = 1) -> tuple[Floats, Floats]:
         """Compute the objectives of all slopes, and the sums of their gradients.
+
+        Parameters
+        ----------
+        problem : SearchProblem
+        n_jobs : int, default=1
+            Number of threads; the result is the same for any number.
 
         Returns
         -------
@@ -361,9 +353,8 @@ class SlopeCandidates:
         """
         columns = [problem.gradients, problem.hessians]
         columns += [] if problem.projections is None else [*problem.projections]
-        values = np.ascontiguousarray(np.stack(columns, axis=1))
-        sums, firsts = self._binned(0, values), self._binned(1, values)
-        squares = self._binned(2, problem.hessians[:, np.newaxis])
+        sums, firsts = self._binned(columns, 2, n_jobs)
+        _, _, squares = self._binned([problem.hessians], 3, n_jobs)
         _, filled, scales, is_slope = self._of_rows
         missing = sums[:, -1:]
         totals = self._of_pairs(sums, firsts) + filled[..., np.newaxis] * missing
@@ -383,6 +374,7 @@ class SlopeCandidates:
         worth: Callable[[Floats, Integers], Floats],
         signs: Integers,
         excluded: Iterable[Slope] = (),
+        n_jobs: int = 1,
     ) -> FoundSlope | None:
         """Find the best slope; None if there is none of positive value.
 
@@ -397,10 +389,12 @@ class SlopeCandidates:
             1 or -1 for features whose slopes need weights of that sign, 0 for others.
         excluded : iterable of Slope, default=()
             Slopes that are not looked at.
+        n_jobs : int, default=1
+            Number of threads.
         """
         if not self.features or not self._is_slope.any():
             return None
-        gains, forces = self.gains(problem)
+        gains, forces = self.gains(problem, n_jobs)
         # Weights have the opposite signs of the gradients.
         gains[forces * signs[:, np.newaxis] > 0.0] = 0.0
         for position, place in self._places(excluded):
@@ -508,15 +502,15 @@ def _feature(
     if stored is not None:
         stored = stored if isinstance(is_counted, slice) else stored.take(is_counted)
         return _stored_feature(name, stored, weights, n_inner)
-    column = table.column(name)
+    column = table.pop_column(name)
     if not isinstance(column, NumericColumn) or column.is_rounded:
         return None
-    numbers = np.ascontiguousarray(column.values[is_counted])
+    numbers = column.values[is_counted]
     known = ~np.isnan(numbers)
     of_known = None if weights is None else weights[known]
     kind = column.kind if isinstance(column, TimeColumn) else None
     knots = _knots(numbers[known], of_known, n_inner, kind)
-    return None if knots is None else _Feature(name, kind, knots, numbers)
+    return None if knots is None else _Feature(name, kind, knots, table.numbers(name)[is_counted])
 
 
 def _stored_feature(
@@ -534,11 +528,13 @@ def _knots(
 ) -> Floats | None:
     """Choose the knots of a feature; None if it has less than three values."""
     # Two values are a matter of rules.
-    if len(numbers) == 0 or len(np.unique(numbers)) < 3:
+    ordered = np.sort(numbers)
+    if np.count_nonzero(ordered[1:] != ordered[:-1]) < 2:
         return None
-    order = np.argsort(numbers, kind="stable")
-    ordered = numbers[order]
-    cumulated = np.cumsum(np.ones(len(ordered)) if weights is None else weights[order])
+    if weights is None:
+        cumulated = np.arange(1.0, len(ordered) + 1.0)
+    else:
+        cumulated = np.cumsum(weights[np.argsort(numbers, kind="stable")])
     places = np.searchsorted(cumulated, np.array(OUTER_QUANTILES) * cumulated[-1] * (1 - 1e-9))
     low, high = ordered[np.minimum(places, len(ordered) - 1)].tolist()
     if not low < high:

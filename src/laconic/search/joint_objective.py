@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,10 @@ class RefittedTerms:
                 f"Got {self.penalties}."
             )
 
+    @cached_property
+    def _has_slopes(self) -> bool:
+        return not all(map(_is_binary, self.values))
+
     def cells(self) -> npt.NDArray[np.int32]:
         """Return the cell of each row, a number that only rows with the same values share.
 
@@ -69,7 +74,7 @@ class RefittedTerms:
         cell 0.
         """
         n_rows = self.values.shape[1]
-        if not all(map(_is_binary, self.values)):
+        if self._has_slopes:
             # Hardly any two rows have the same number, and cell 0 is of rows without any term.
             return np.arange(1, n_rows + 1, dtype=np.int32)
         cells = np.zeros(n_rows, dtype=np.int32)
@@ -98,6 +103,12 @@ class RefittedTerms:
 
         Where no row is in the first cell, its entries mean nothing.
         """
+        if self._has_slopes:
+            # Row by row, as an array of some of the columns is. The first cell has no rows.
+            columns = np.empty((len(cells) + 1, len(self.values))).T
+            columns[:, 1:] = self.values
+            columns[:, 0] = self.values[:, 0]
+            return columns
         some_row = np.zeros(cells.max(initial=-1) + 1, dtype=np.intp)
         some_row[cells] = np.arange(len(cells))
         return self.values[:, some_row].astype(np.float64)
@@ -107,7 +118,7 @@ class RefittedTerms:
 
         Within a cell, rows differ in their hessians only.
         """
-        columns = self.columns(cells)
+        n_rows, columns = len(hessians), self.columns(cells)
         matrix = columns * np.bincount(cells, hessians) @ columns.T + np.diag(self.penalties)
         # On a common scale: small hessians are no reason to call the matrix singular.
         scales = np.sqrt(np.diag(matrix))
@@ -115,10 +126,19 @@ class RefittedTerms:
         eigenvalues, directions = np.linalg.eigh(matrix * scales * scales[:, np.newaxis])
         kept = eigenvalues > _SINGULAR * eigenvalues[-1]
         of_cells = (directions[:, kept] / np.sqrt(eigenvalues[kept])).T * scales @ columns
-        projections = np.empty((len(of_cells), len(hessians)))
-        for component, of_cell in zip(projections, of_cells, strict=True):
-            component[:], _ = _core.exactly_summable(of_cell[cells] * hessians, None)
-        return projections
+        if not self._has_slopes:
+            projections = np.empty((len(of_cells), n_rows))
+            for component, of_cell in zip(projections, of_cells, strict=True):
+                component[:], _ = _core.exactly_summable(of_cell[cells] * hessians, None)
+            return projections
+        # Each one takes the place of those before it and its own, which are not needed any more.
+        del columns
+        flat = of_cells.reshape(-1)
+        for k, of_cell in enumerate(of_cells):
+            component, _ = _core.exactly_summable(of_cell[1:] * hessians, None)
+            flat[k * n_rows : (k + 1) * n_rows] = component
+        projections = flat[: len(of_cells) * n_rows].reshape(-1, n_rows)
+        return np.asarray(projections, dtype=np.float64)
 
 
 def _is_binary(values: Values) -> bool:

@@ -19,9 +19,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._util.types import Indices
+from laconic._util.types import Floats, Indices
 from laconic._util.words import MAX_NAMES_SHOWN, listed, listed_names, nearest
-from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
+from laconic.tables.columns import LARGEST_EXACT, Column, NumericColumn, date_part, with_dates
 from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
 from laconic.tables.times import DATE_PARTS
 from laconic.tables.to_columns import (
@@ -48,8 +48,9 @@ class Table:
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
     table is not named if its names only number the columns. `backend` is the library of the data
-    frame that it was made from, None for arrays. `cells` are those of a sparse matrix. `only_row`
-    has the cells of a table of one row, where they are read faster than columns.
+    frame that it was made from, None for arrays. `cells` are those of a sparse matrix, and `array`
+    is one of float64 that holds all columns. `only_row` has the cells of a table of one row, where
+    they are read faster than columns.
 
     Attributes
     ----------
@@ -70,6 +71,7 @@ class Table:
         backend: FrameBackend | None = None,
         cells: SparseCells | None = None,
         only_row: Sequence[Any] | None = None,
+        array: Floats | None = None,
     ) -> None:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
@@ -78,6 +80,7 @@ class Table:
         self.has_records = False
         self.backend = backend
         self.cells = cells
+        self.array = array
         self._extract = extract
         self._extract_block = extract_block
         self._only_row = only_row
@@ -144,6 +147,14 @@ class Table:
         del self._columns[name]
         return column
 
+    def numbers(self, name: str) -> Floats:
+        """Return the numbers of a column, without a copy where an array holds them."""
+        if self.array is None or name not in self._positions:
+            column = self.column(name)
+            assert isinstance(column, NumericColumn)
+            return column.values
+        return self.array[:, self._positions[name]]
+
     def stored_cells(self, name: str) -> StoredCells | None:
         """Return the cells of a column that are not zero, for a sparse matrix; else None."""
         return None if self.cells is None else self.cells.stored(self._position(name))
@@ -164,6 +175,7 @@ class Table:
             backend=self.backend,
             cells=self.cells,
             only_row=self._only_row,
+            array=self.array,
         )
 
 
@@ -379,6 +391,7 @@ def _array_table(
         # The kind of values in a column of objects or texts depends on all rows.
         extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
         backend=backend,
+        array=array if array.dtype == np.float64 else None,
     )
 
 

@@ -26,7 +26,7 @@ struct Extension {
 /// all its sums are made; sums are exact, so that blocks do not change them.
 class Beam {
   public:
-    Beam(const Problem& problem, const Limits& limits, const Kernels& kernels)
+    Beam(const Problem& problem, const Limits& limits, const Kernels& kernels, std::size_t max_rows)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
@@ -34,7 +34,10 @@ class Beam {
         for (auto* sums : {&gradients_, &hessians_, &coverages_, &first_, &second_})
             sums->resize(n_columns());
         projections_.resize(problem.refitted.n_components * n_columns());
+        if (problem.rows.size() > max_rows) take_sample(max_rows);
     }
+
+    bool is_sample() const { return scale_ > 1.0; }
 
     /// Appends proper, sufficiently covering extensions.
     void extend(const Member& member, std::size_t index, std::vector<Extension>& extensions,
@@ -43,7 +46,9 @@ class Beam {
             std::fill(sums->begin(), sums->end(), 0.0);
         in_any_.assign(problem_.extents.stride(), 0);
         in_all_.assign(problem_.extents.stride(), ~Word{0});
-        member.extent.for_each([&](std::size_t row) {
+        BitSet rows = member.extent;
+        if (is_sample()) rows &= sample_;
+        rows.for_each([&](std::size_t row) {
             selected_.push_back(static_cast<std::uint32_t>(row));
             if (selected_.size() == max_rows_) add_block();
         });
@@ -52,7 +57,9 @@ class Beam {
         for (std::size_t p = 0; p < in_any_.size(); ++p) {
             for_each_bit(in_any_[p] & ~in_all_[p], p * word_bits, [&](std::size_t column) {
                 ++counters.n_evaluations;
-                if (limits_.min_coverage > 0.0 && coverages_[column] < limits_.min_coverage) return;
+                if (limits_.min_coverage > 0.0 &&
+                    scale_ * coverages_[column] < limits_.min_coverage)
+                    return;
                 extensions.push_back({value(column), index, column});
             });
         }
@@ -60,6 +67,19 @@ class Beam {
 
   private:
     static constexpr std::size_t min_block_rows = 4096, block_words = std::size_t{1} << 16;
+
+    /// Sets: about that many rows, which have no order in common with the table, and the scale of
+    /// their sums.
+    void take_sample(std::size_t max_rows) {
+        const std::size_t n_rows = problem_.rows.size();
+        constexpr std::uint64_t n_numbers = std::uint64_t{1} << 32;
+        const std::uint64_t end = n_numbers / n_rows * max_rows;
+        sample_ = BitSet(n_rows);
+        for (std::size_t row = 0; row < n_rows; ++row)
+            if ((row * 0x9e3779b97f4a7c15ULL) >> 32 < end) sample_.insert(row);
+        scale_ = static_cast<double>(n_rows) /
+                 static_cast<double>(std::max<std::size_t>(sample_.size(), 1));
+    }
 
     std::size_t n_columns() const { return problem_.extents.stride() * word_bits; }
 
@@ -114,17 +134,21 @@ class Beam {
 
     double value(std::size_t column) const {
         const RefittedTerms& refitted = problem_.refitted;
-        if (refitted.empty()) return problem_.value(gradients_[column], hessians_[column]);
-        return problem_.joint_value(
-            gradients_[column],
-            refitted.left(hessians_[column], projections_.data() + column, n_columns()));
+        const double gradients = scale_ * gradients_[column], hessians = scale_ * hessians_[column];
+        if (refitted.empty()) return problem_.value(gradients, hessians);
+        std::vector<double> sums(refitted.n_components);
+        for (std::size_t k = 0; k < sums.size(); ++k)
+            sums[k] = scale_ * projections_[k * n_columns() + column];
+        return problem_.joint_value(gradients, refitted.left(hessians, sums.data()));
     }
 
     const Problem& problem_;
     const Limits& limits_;
     const Kernels& kernels_;
-    std::size_t max_rows_;
-    KeyedRows rows_;  // of a block
+    std::size_t max_rows_;  // of a block
+    BitSet sample_;
+    double scale_ = 1.0;  // of the sums of a sample
+    KeyedRows rows_;      // of a block
     std::vector<std::uint32_t> selected_;
     std::vector<Word> in_any_, in_all_;  // by plane: columns that some row, or all, lie in
     std::vector<double> gradients_, hessians_, coverages_, projections_;  // by column
@@ -164,12 +188,22 @@ std::vector<Member> select(const Problem& problem, const std::vector<Member>& me
     return selected;
 }
 
+/// Sets: what members are worth.
+void set_values(const Problem& problem, const Limits& limits, std::vector<Member>& members) {
+    for (Member& member : members) {
+        const auto [value, sums] = problem.worth(member.extent);
+        // Less than any other: it may lead to others, but is none of the queries.
+        member.value = sums.coverage < limits.min_coverage ? -1.0 : value;
+    }
+}
+
 }  // namespace
 
 void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
                  std::size_t width, Incumbent& incumbent, Counters& counters,
-                 const Interrupt& interrupt, const Queries& starts, Queries* kept) {
-    Beam beam(problem, limits, kernels);
+                 const Interrupt& interrupt, const Queries& starts, Queries* kept,
+                 std::size_t max_rows) {
+    Beam beam(problem, limits, kernels, max_rows);
     std::vector<Member> members;
     for (const std::vector<std::size_t>& start : starts)
         members.push_back({start, problem.extents.extent_of(start), 0.0});
@@ -180,6 +214,7 @@ void extend_beam(const Problem& problem, const Limits& limits, const Kernels& ke
             beam.extend(members[i], i, extensions, counters);
         }
         members = select(problem, members, extensions, width);
+        if (beam.is_sample()) set_values(problem, limits, members);
         if (kept != nullptr)
             for (const Member& member : members) kept->push_back(member.query);
         const auto is_better = [&](const Member& member) {

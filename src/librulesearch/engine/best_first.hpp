@@ -90,6 +90,10 @@ class BestFirst {
 
     // Few enough for the incumbent to be recent, many enough to keep workers busy.
     static constexpr std::uint64_t max_batch_size = 64;
+    static constexpr std::uint64_t min_batch_size = [] {
+        if constexpr (requires { Node::min_batch_size; }) return Node::min_batch_size;
+        return std::uint64_t{1};
+    }();
 
     // Nodes that may be spent on ties, in proportion to those of the proof and at least: where ties
     // are countless, one of them is as good as another.
@@ -145,7 +149,7 @@ class BestFirst {
     void expand_batch(const Goal& goal, std::uint64_t max_size) {
         std::vector<Node> batch;
         const std::uint64_t size =
-            std::min<std::uint64_t>({1 + open_.size() / 8, max_batch_size, max_size});
+            std::min({std::max(1 + open_.size() / 8, min_batch_size), max_batch_size, max_size});
         progress_ = {incumbent_.value(), open_bound(), counters_.n_nodes, open_.size(),
                      open_.is_depth_first()};
         while (batch.size() < size && !open_.empty() && !goal.can_prune(open_.top()))

@@ -18,6 +18,7 @@ Function<decltype(Kernels::sum_supersets)> sum_supersets;
 Function<decltype(Kernels::find_above)> find_above;
 Function<decltype(Kernels::sum_vectors)> sum_vectors;
 
+Function<decltype(Kernels::number_cells)> number_cells;
 Function<decltype(Kernels::add_rows)> add_rows;
 Function<decltype(Kernels::add_fine_rows)> add_fine_rows;
 Function<decltype(Kernels::fill_lanes)> fill_lanes;

@@ -112,6 +112,11 @@ struct Kernels {
     void (*sum_vectors)(const Word* set, std::size_t n_words, const double* vectors,
                         std::size_t stride, double* sums);
 
+    /// Goes on from the cells of rows in a table to those with one more axis, the last one: cell *
+    /// bins + code.
+    void (*number_cells)(const std::uint8_t* codes, std::size_t n_bins, std::size_t n_rows,
+                         std::uint32_t* cells);
+
     /// Adds what each row holds, `stride` numbers of `TableSums`, to its cell.
     void (*add_rows)(const PackedRows& rows, std::size_t n_bins, std::size_t stride,
                      std::int32_t* cells);

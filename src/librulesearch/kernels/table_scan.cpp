@@ -60,6 +60,9 @@ struct Stride {
         for (std::size_t i = 0; i < n; ++i) out[i] -= in[i];
     }
 #endif
+    static void add(std::int64_t* __restrict out, const Number* __restrict in) {
+        for (std::size_t i = 0; i < n; ++i) out[i] += in[i];
+    }
     static constexpr std::size_t size() { return n; }
     static bool all_zero(const Number* in, std::size_t n_cells) {
         return are_zero(in, n_cells * n);
@@ -78,7 +81,8 @@ struct AnyStride {
         for (std::size_t i = 0; i < n; i += 8) Stride<8>::copy(out + i, in + i);
     }
     bool all_zero(const Number* in, std::size_t n_cells) const { return are_zero(in, n_cells * n); }
-    void add(Number* out, const Number* in) const {
+    template <typename Sum>
+    void add(Sum* out, const Number* in) const {
         for (std::size_t i = 0; i < n; i += 8) Stride<8>::add(out + i, in + i);
     }
     void subtract(Number* out, const Number* in) const {
@@ -386,11 +390,8 @@ inline void fill_lanes_of_few_bins(const Number* cells, std::size_t n_cells, con
     }
 }
 
-}  // namespace
-
-std::uint64_t scan_table(const TableScan& scan) { return Scanner(scan).run(); }
-
-void add_rows(const PackedRows& rows, std::size_t n_bins, std::size_t stride, std::int32_t* cells) {
+template <typename Sum>
+inline void add_each(const PackedRows& rows, std::size_t n_bins, std::size_t stride, Sum* cells) {
     with_stride(stride, [&](const auto strided) {
         for (std::size_t row = 0; row < rows.size; ++row)
             strided.add(cells + (rows.base[row] * n_bins + rows.codes[row]) * strided.size(),
@@ -398,16 +399,23 @@ void add_rows(const PackedRows& rows, std::size_t n_bins, std::size_t stride, st
     });
 }
 
+}  // namespace
+
+std::uint64_t scan_table(const TableScan& scan) { return Scanner(scan).run(); }
+
+void number_cells(const std::uint8_t* codes, std::size_t n_bins, std::size_t n_rows,
+                  std::uint32_t* cells) {
+    const auto n = static_cast<std::uint32_t>(n_bins);
+    for (std::size_t row = 0; row < n_rows; ++row) cells[row] = cells[row] * n + codes[row];
+}
+
+void add_rows(const PackedRows& rows, std::size_t n_bins, std::size_t stride, std::int32_t* cells) {
+    add_each(rows, n_bins, stride, cells);
+}
+
 void add_fine_rows(const PackedRows& rows, std::size_t n_bins, std::size_t stride,
                    std::int64_t* cells) {
-    with_stride(stride, [&](const auto strided) {
-        for (std::size_t row = 0; row < rows.size; ++row) {
-            std::int64_t* __restrict cell =
-                cells + (rows.base[row] * n_bins + rows.codes[row]) * strided.size();
-            const Number* __restrict entries = rows.entries + row * strided.size();
-            for (std::size_t k = 0; k < strided.size(); ++k) cell[k] += entries[k];
-        }
-    });
+    add_each(rows, n_bins, stride, cells);
 }
 
 void fill_lanes(const std::int32_t* cells, std::size_t n_cells, const TableAxis& axis,

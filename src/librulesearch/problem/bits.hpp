@@ -50,6 +50,30 @@ void for_each_bit(Word word, std::size_t offset, Visitor&& visit) {
     }
 }
 
+/// Eight truth values, any byte but 0 being true, as eight bits.
+inline Word pack_eight(const std::uint8_t* bytes) {
+    Word word = 0;
+    for (std::size_t i = 0; i < 8; ++i) word |= Word{bytes[i]} << (8 * i);
+    constexpr Word low_bits = 0x7f7f7f7f7f7f7f7fULL;
+    // The highest bit of every byte that is not 0, moved to the lowest.
+    const Word truths = ((((word & low_bits) + low_bits) | word) & ~low_bits) >> 7;
+    // Multiplying moves bit 8i to bit 56 + i; no two of the products' bits meet.
+    return (truths * 0x0102040810204080ULL) >> 56;
+}
+
+/// The set of positions with a true value.
+inline std::vector<Word> pack_bits(const std::uint8_t* bytes, std::size_t count) {
+    std::vector<Word> words(n_words(count), 0);
+    const std::size_t n_eights = count / 8;
+    for (std::size_t i = 0; i < n_eights; ++i) {
+        words[i / 8] |= pack_eight(bytes + 8 * i) << (8 * (i % 8));
+    }
+    for (std::size_t i = 8 * n_eights; i < count; ++i) {
+        words[i / word_bits] |= Word{bytes[i] != 0} << (i % word_bits);
+    }
+    return words;
+}
+
 /// A set of positions below a fixed size.
 class BitSet {
   public:

@@ -36,6 +36,7 @@ std::span<const Statistics> DiscountedRows::of(const BitSet& set) {
     });
     const double share = problem_.l2_regularization > 0.0 ? 0.0 : share_of_least;
     rows_.clear();
+    rows_.reserve(set.size());
     set.for_each([&](std::size_t row) {
         double left = 0.0;
         for_each_part(row, [&](const RefittedTerms::Part& part) {
@@ -55,10 +56,16 @@ std::span<const Statistics> DiscountedRows::of(const BitSet& set) {
 }
 
 Problem discounted(const Problem& problem, const BitSet& set) {
-    Problem result{problem.extents, problem.rows, problem.l2_regularization};
+    Problem result{problem.extents, {}, problem.l2_regularization};
     result.sign = problem.sign;
     DiscountedRows rows(problem);
-    auto next = rows.of(set).begin();
+    const std::span<const Statistics> found = rows.of(set);
+    if (found.size() == problem.rows.size()) {
+        result.rows = rows.take();
+        return result;
+    }
+    result.rows = problem.rows;
+    auto next = found.begin();
     set.for_each([&](std::size_t row) { result.rows[row] = *next++; });
     return result;
 }

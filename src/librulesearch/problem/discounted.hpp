@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "librulesearch/problem/bits.hpp"
@@ -21,6 +22,8 @@ class DiscountedRows {
 
     /// By row of the set, in their order; until the next call. O(rows of the set).
     std::span<const Statistics> of(const BitSet& set);
+    /// Hands over what the last call returned.
+    std::vector<Statistics> take() { return std::move(rows_); }
 
   private:
     const Problem& problem_;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -56,11 +58,24 @@ class Extents {
     const Link& link(std::size_t column) const { return links_[column]; }
     std::size_t n_chains() const { return n_chains_; }
 
+    /// The features that columns belong to: found when they are first needed, then kept.
+    template <typename Features, typename Find>
+    const Features& features(Find&& find) const {
+        const std::lock_guard lock(found_->mutex);
+        if (!found_->features) found_->features = std::make_shared<const Features>(find());
+        return *static_cast<const Features*>(found_->features.get());
+    }
+
   private:
     friend class ExtentsBuilder;
 
     static constexpr std::ptrdiff_t always = -1;
     static constexpr std::ptrdiff_t never = -2;
+
+    struct Found {
+        std::mutex mutex;
+        std::shared_ptr<const void> features;
+    };
 
     Extents() = default;
 
@@ -72,6 +87,7 @@ class Extents {
     std::vector<Word> signatures_;
     std::vector<Link> links_;  // by column
     std::size_t n_chains_ = 0;
+    std::shared_ptr<Found> found_ = std::make_shared<Found>();
 };
 
 /// Takes the extents of conditions one after the other and keeps a bit per row and column, so

@@ -23,8 +23,10 @@ void RatioOrder::assign(const Problem& problem, const BitSet& extent) {
             {ratio(std::abs(sums.gradient), sums.hessian), index});
     });
     for (std::vector<Ranked>& part : ranked) {
-        std::sort(part.begin(), part.end(),
-                  [](const Ranked& a, const Ranked& b) { return a.ratio > b.ratio; });
+        const auto is_before = [](const Ranked& a, const Ranked& b) { return a.ratio > b.ratio; };
+        // All ratios are infinite where refitted terms leave no hessians.
+        if (!std::is_sorted(part.begin(), part.end(), is_before))
+            std::sort(part.begin(), part.end(), is_before);
     }
     const auto copy_rows = [](const std::vector<Ranked>& part, std::vector<std::uint32_t>& rows) {
         rows.clear();

@@ -28,9 +28,9 @@ struct RefittedTerms {
     /// One component after the other, by distinct row: the caller's array, or our own.
     const double* given_projections = nullptr;
     std::vector<double> own_projections;
-    std::vector<Part> parts;              // of distinct rows: mostly one, their cell
-    std::vector<std::size_t> first_part;  // by distinct row, and the end
-    std::vector<double> cell_hessians;    // infinite for rows that no rule covers
+    std::vector<Part> parts;                // of distinct rows: mostly one, their cell
+    std::vector<std::uint32_t> first_part;  // by distinct row, and the end
+    std::vector<double> cell_hessians;      // infinite for rows that no rule covers
     /// Sets that a rule covers already, or all but them: worth nothing.
     std::set<BitSet> excluded;
 

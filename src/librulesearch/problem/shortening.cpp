@@ -217,9 +217,9 @@ class HittingSets {
 class Shortening {
   public:
     Shortening(const Extents& extents, const BitSet& extent) : extents_(extents) {
-        find_options(extent);
-        for (std::size_t row = 0; row < extents.n_distinct_rows(); ++row)
-            if (!extent.contains(row)) outside_.push_back(row);
+        const std::vector<Word> closure = closure_of(extent);
+        find_options(closure);
+        find_outside(extent, closure);
     }
 
     std::vector<std::size_t> solve() {
@@ -242,20 +242,44 @@ class Shortening {
     }
 
   private:
+    static constexpr std::size_t n_seen = 1 << 12;
+
     bool misses(std::size_t column, std::size_t row) const {
         return !has_bit(extents_.signature(row), column);
     }
 
-    /// By chain, the closure columns from small to large, without those that come after a smaller
-    /// one: that would be as good.
-    void find_options(const BitSet& extent) {
+    /// The columns that contain an extent.
+    std::vector<Word> closure_of(const BitSet& extent) const {
         std::vector<Word> closure = BitSet(extents_.n_columns(), true).words();
         extent.for_each([&](std::size_t row) {
             for (std::size_t w = 0; w < closure.size(); ++w)
                 closure[w] &= extents_.signature(row)[w];
         });
+        return closure;
+    }
+
+    /// Rows that the same closure columns miss count once; a few of them may count more often, as
+    /// a cache of what was seen is faster than a full list.
+    void find_outside(const BitSet& extent, const std::vector<Word>& closure) {
+        const std::size_t stride = closure.size();
+        std::vector<Word> seen(n_seen * stride, ~Word{0}), key(stride);
+        for (std::size_t row = 0; row < extents_.n_distinct_rows(); ++row) {
+            if (extent.contains(row)) continue;
+            for (std::size_t w = 0; w < stride; ++w)
+                key[w] = extents_.signature(row)[w] & closure[w];
+            const auto slot = seen.begin() + static_cast<std::ptrdiff_t>(
+                                                 hash_words(key.data(), stride) % n_seen * stride);
+            if (std::equal(key.begin(), key.end(), slot)) continue;
+            std::copy(key.begin(), key.end(), slot);
+            outside_.push_back(row);
+        }
+    }
+
+    /// By chain, the closure columns from small to large, without those that come after a smaller
+    /// one: that would be as good.
+    void find_options(const std::vector<Word>& closure) {
         std::vector<std::vector<std::size_t>> chains;
-        BitSet(std::move(closure)).for_each([&](std::size_t column) {
+        BitSet(closure).for_each([&](std::size_t column) {
             const std::size_t chain = extents_.link(column).chain;
             if (chain >= chains.size()) chains.resize(chain + 1);
             chains[chain].push_back(column);
@@ -315,7 +339,7 @@ class Shortening {
 
     const Extents& extents_;
     std::vector<std::vector<std::size_t>> options_;  // by chain that has any
-    std::vector<std::size_t> outside_;
+    std::vector<std::size_t> outside_;  // rows, of those that the closure columns tell apart
 };
 
 }  // namespace

@@ -49,7 +49,6 @@ void Expander::look_at(std::shared_ptr<const LocalProblem> local, std::size_t fi
 /// Looks at all sets with a mask on each of the given axes and on one from `first` on.
 void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
                     const Interrupt& interrupt) {
-    const std::size_t n_rows = local_->rows.size();
     scan_ = {};
     scan_.n_axes = outer.size();
     outer_ = outer;
@@ -71,13 +70,7 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
         auto* const expander = static_cast<Expander*>(context);
         return expander->has_too_many_hits() || expander->interrupt_->is_requested();
     };
-    base_.assign(n_rows, 0);
-    for (std::size_t k = 0; k < outer.size(); ++k) {
-        const std::uint8_t* codes = local_->axes[outer[k]].codes.data();
-        const auto n_bins = static_cast<std::uint32_t>(scan_.axes[k].n_bins);
-        for (std::size_t row = 0; row < n_rows; ++row)
-            base_[row] = base_[row] * n_bins + codes[row];
-    }
+    base_.clear();
     if (max_hits_ < no_limit) {
         max_hits_ += affordable_hits(first);
         scan_with(rough_, first, n_pairs, interrupt);
@@ -176,20 +169,26 @@ void Expander::scan_lanes() {
 
 /// Sets: the cells of a table with one more axis, which stay for further masks of it.
 void Expander::add_rows(const Axis& axis) {
-    const std::size_t size = n_cells_ * axis.n_bins * packing_->sums().stride();
+    const std::size_t n_rows = local_->rows.size(), stride = packing_->sums().stride();
     last_axis_ = &axis;
     ++expansion_->counters.n_tables;
-    expansion_->counters.n_table_rows += local_->rows.size();
-    const PackedRows rows{base_.data(), axis.codes.data(), packing_->entries(),
-                          local_->rows.size()};
-    if (!packing_->is_fine()) {
-        cells_.assign(size, 0);
-        kernels_.add_rows(rows, axis.n_bins, packing_->sums().stride(), cells_.data());
+    expansion_->counters.n_table_rows += n_rows;
+    if (packing_->is_fine()) {
+        std::vector<std::size_t> axes = outer_;
+        axes.push_back(static_cast<std::size_t>(&axis - local_->axes.data()));
+        RowTables& tables = packing_ == &rough_ ? rough_tables_ : detailed_tables_;
+        packing_->round(tables.sums(*local_, *packing_, axes), cells_);
         return;
     }
-    fine_cells_.assign(size, 0);
-    kernels_.add_fine_rows(rows, axis.n_bins, packing_->sums().stride(), fine_cells_.data());
-    packing_->round(fine_cells_, cells_);
+    if (base_.empty()) {
+        base_.resize(n_rows);
+        for (const std::size_t outer : outer_)
+            kernels_.number_cells(local_->axes[outer].codes.data(), local_->axes[outer].n_bins,
+                                  n_rows, base_.data());
+    }
+    cells_.assign(n_cells_ * axis.n_bins * stride, 0);
+    kernels_.add_rows({base_.data(), axis.codes.data(), packing_->entries(), n_rows}, axis.n_bins,
+                      stride, cells_.data());
 }
 
 /// Offers a set if it is as good as it looks.

@@ -12,6 +12,7 @@
 #include "librulesearch/tables/branching.hpp"
 #include "librulesearch/tables/node.hpp"
 #include "librulesearch/tables/packing.hpp"
+#include "librulesearch/tables/row_tables.hpp"
 #include "librulesearch/tables/set_sums.hpp"
 
 namespace rulesearch::tables {
@@ -28,7 +29,9 @@ class Expander {
           shares_(shares),
           set_sums_(set_sums),
           rough_(problem, limits, false),
-          detailed_(problem, limits, true) {}
+          detailed_(problem, limits, true),
+          rough_tables_(kernels),
+          detailed_tables_(kernels) {}
 
     Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
 
@@ -60,8 +63,9 @@ class Expander {
     const std::vector<float>& shares_;
     const SetSums& set_sums_;
     Packing rough_, detailed_;
-    Packing* packing_ = nullptr;               // one of them
-    std::uint64_t n_hits_ = 0, max_hits_ = 0;  // in all tables of a node
+    RowTables rough_tables_, detailed_tables_;  // of long tables
+    Packing* packing_ = nullptr;                // one of them
+    std::uint64_t n_hits_ = 0, max_hits_ = 0;   // in all tables of a node
     std::shared_ptr<const LocalProblem> local_;
     Expansion* expansion_ = nullptr;
     const Interrupt* interrupt_ = nullptr;
@@ -71,7 +75,6 @@ class Expander {
     std::vector<Group> groups_;
     std::size_t n_lanes_ = 0, max_lanes_ = 0, n_cells_ = 0;
     const Axis* last_axis_ = nullptr;  // of the table in the cells
-    std::vector<std::int64_t> fine_cells_;
     std::vector<std::int32_t> cells_, sums_, rows_, buffer_;
     std::vector<float> lane_shares_;
     std::vector<std::uint32_t> base_;

@@ -181,9 +181,7 @@ Axis make_axis(Draft draft, bool has_pairs, const AllowedPairs& is_allowed) {
     return axis;
 }
 
-}  // namespace
-
-std::vector<Feature> find_features(const Extents& extents) {
+std::vector<Feature> sort_into_features(const Extents& extents) {
     std::vector<Partition> partitions;
     std::vector<std::size_t> partition_of_chain(extents.n_chains(), 0);
     for (std::uint32_t column = 0; column < extents.n_columns(); ++column) {
@@ -204,6 +202,12 @@ std::vector<Feature> find_features(const Extents& extents) {
     for (const Partition& partition : partitions)
         features.push_back(make_feature(partition, extents));
     return features;
+}
+
+}  // namespace
+
+const std::vector<Feature>& find_features(const Extents& extents) {
+    return extents.features<std::vector<Feature>>([&] { return sort_into_features(extents); });
 }
 
 std::vector<Axis> make_axes(const std::vector<Feature>& features,

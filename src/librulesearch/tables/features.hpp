@@ -28,8 +28,8 @@ struct Feature {
     std::vector<Mask> masks;  // by column
 };
 
-/// Sorts the columns into features. O(rows * columns * bins), in words of bits.
-std::vector<Feature> find_features(const Extents& extents);
+/// Sorts the columns into features, once. O(rows * columns * bins), in words of bits.
+const std::vector<Feature>& find_features(const Extents& extents);
 
 /// The columns of one or more features as masks over bins, among some of the rows.
 struct Axis {

@@ -20,6 +20,9 @@ enum class Part {
 
 /// What a node needs besides is made when it is expanded.
 struct Node {
+    /// Mostly all nodes are expanded, and there are few of them, of very different size.
+    static constexpr std::uint64_t min_batch_size = 4;
+
     double bound = 0.0;
     std::uint64_t number = 0;
     std::shared_ptr<const LocalProblem> local;

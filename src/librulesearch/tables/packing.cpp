@@ -44,6 +44,7 @@ void Packing::aim(const std::shared_ptr<const LocalProblem>& local, double value
 
 void Packing::pack() {
     const LocalProblem& local = *local_;
+    ++version_;
     is_fine_ = local.rows.size() > few_rows;
     n_rows_ = static_cast<double>(local.rows.size());
     n_cells_ = is_fine_ ? std::min(most_cells(local), n_rows_) : 0.0;

@@ -45,6 +45,8 @@ class Packing {
     /// Sets: what a scan looks for.
     void set_goal(TableScan& scan) const;
 
+    /// Another number whenever rows are packed.
+    std::uint64_t version() const { return version_; }
     const TableSums& sums() const { return sums_; }
     const std::int32_t* entries() const { return entries_.data(); }
     /// Whether sets that are wanted can be told without the vector.
@@ -72,6 +74,7 @@ class Packing {
     bool has_shares_;
     TableSums sums_;
     std::shared_ptr<const LocalProblem> local_;
+    std::uint64_t version_ = 0;
     double value_ = 0.0;  // that rows are packed for
     bool is_fine_ = false;
     double n_rows_ = 0.0, n_cells_ = 0.0;  // of cells, at most as many as can have rows

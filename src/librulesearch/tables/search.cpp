@@ -26,6 +26,8 @@ constexpr double share_of_columns = 0.05;
 // What a bound from sorted rows costs for each of them, with room: such bounds are made where they
 // do not count next to the tables.
 constexpr double work_per_entry = 500.0;
+// The rows that a first incumbent is chosen by: of long tables, a sample.
+constexpr std::size_t beam_rows = 1 << 16;
 // More work for four conditions is worth the bounds of pairs of them.
 constexpr double max_work_undivided = 3e7;
 
@@ -54,7 +56,7 @@ class Branching : public OptionalHooks<Node> {
         Counters beam_counters;
         if (beam_width_ > 0)
             extend_beam(problem_, limits_, kernels_, beam_width_, incumbent, beam_counters,
-                        interrupt);
+                        interrupt, {{}}, nullptr, max_beam_rows());
         if (problem_.refitted.empty() || limits_.max_conditions <= n_short) return;
         // Queries that are divided by their first condition have another one.
         for (std::size_t column = 0; column < problem_.extents.n_columns(); ++column) {
@@ -141,6 +143,13 @@ class Branching : public OptionalHooks<Node> {
                 Part::all, 0};
     }
 
+    /// Of a first incumbent, unless it may be the last one.
+    std::size_t max_beam_rows() const {
+        const bool is_limited = limits_.node_limit < std::numeric_limits<std::uint64_t>::max() ||
+                                limits_.table_limit < std::numeric_limits<std::uint64_t>::max();
+        return is_limited ? std::numeric_limits<std::size_t>::max() : beam_rows;
+    }
+
     double work_of(const LocalProblem& local) const {
         return scan_work(local.rows.size(), local.axes, local.n_conditions);
     }
@@ -186,7 +195,7 @@ class Branching : public OptionalHooks<Node> {
     const Limits& limits_;
     const Kernels& kernels_;
     std::size_t beam_width_;
-    std::vector<Feature> features_;
+    const std::vector<Feature>& features_;
     SetSums set_sums_;
     std::vector<float> shares_;  // under the joint objective, see `least_shares`
     std::uint64_t n_opened_ = 0;
@@ -197,7 +206,7 @@ class Branching : public OptionalHooks<Node> {
 double work(const Extents& extents, std::size_t n_conditions) {
     const double infinite = std::numeric_limits<double>::infinity();
     if (n_conditions > max_conditions) return infinite;
-    const std::vector<Feature> features = find_features(extents);
+    const std::vector<Feature>& features = find_features(extents);
     LocalProblem local;
     local.rows.resize(extents.n_distinct_rows());
     std::iota(local.rows.begin(), local.rows.end(), 0);
