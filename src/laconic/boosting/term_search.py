@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from laconic._util.parallel import n_workers
 from laconic._util.types import Floats, Integers
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.constraints import Constraints
 from laconic.candidates.slopes import FoundSlope, SlopeCandidates
 from laconic.search import QueryFamilies, SearchProblem, SearchResult, SearchStatus, search
 from laconic.search.brevity import Pricing
-from laconic.search.core import n_workers
 from laconic.terms.conditions import Query
 from laconic.terms.slopes import Slope
 
