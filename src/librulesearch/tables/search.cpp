@@ -28,6 +28,10 @@ constexpr double share_of_columns = 0.05;
 constexpr double work_per_entry = 500.0;
 // The rows that a first incumbent is chosen by: of long tables, a sample.
 constexpr std::size_t beam_rows = 1 << 16;
+// What the product of two components of a row costs.
+constexpr double work_per_square = 0.7;
+// What bounds by share cost for each row, with room, at all levels together.
+constexpr std::size_t work_per_priced_axis = 128, work_per_priced_row = 2048;
 // More work for four conditions is worth the bounds of pairs of them.
 constexpr double max_work_undivided = 3e7;
 
@@ -44,7 +48,7 @@ class Branching : public OptionalHooks<Node> {
           beam_width_(beam_width),
           features_(find_features(problem.extents)),
           set_sums_(problem, kernels) {
-        if (!problem.refitted.empty()) shares_ = least_shares(problem, features_);
+        if (are_worth_shares()) shares_ = least_shares(problem, features_);
     }
 
     std::unique_ptr<Expander> make_expander() const {
@@ -123,10 +127,14 @@ class Branching : public OptionalHooks<Node> {
         auto local = std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions));
         local->make_axes(features_, local->columns);
         const double wanted = incumbent.wanted() * (1.0 - problem_.slack());
-        std::vector<double> of_columns = bounds_by_share(problem_, shares_, local->axes,
-                                                         limits_.max_conditions, wanted, kernels_);
-        for (double& of_column : of_columns) of_column = std::min(of_column, bound);
-        keep_columns(*local, of_columns, wanted);
+        std::vector<double> of_columns(problem_.extents.n_columns(), bound);
+        if (are_worth_bounds_by_share(*local)) {
+            const std::vector<double> by_share = bounds_by_share(
+                problem_, shares_, local->axes, limits_.max_conditions, wanted, kernels_);
+            for (std::size_t column = 0; column < of_columns.size(); ++column)
+                of_columns[column] = std::min(bound, by_share[column]);
+            keep_columns(*local, of_columns, wanted);
+        }
         if (is_worth_bounds(*local)) {
             note_bounds_within(*local, of_columns);
             keep_columns(*local, of_columns, wanted);
@@ -163,6 +171,30 @@ class Branching : public OptionalHooks<Node> {
         });
         local.make_axes(features_, kept);
         local.columns = std::move(kept);
+    }
+
+    /// Whether it pays to know what terms leave of the columns: adding up what they imitate of all
+    /// sets takes longer. An estimate, whatever the gradients.
+    bool are_worth_shares() const {
+        if (problem_.refitted.empty()) return false;
+        const std::size_t n_conditions = std::min(limits_.max_conditions, max_scanned);
+        const auto n_choices = [&](std::size_t n) {
+            double result = 1.0;
+            for (std::size_t i = 0; i < std::min(n, n_conditions); ++i)
+                result *= static_cast<double>(n - i) / static_cast<double>(i + 1);
+            return result;
+        };
+        const auto n_rows = static_cast<double>(problem_.rows.size());
+        const auto n_components = static_cast<double>(problem_.refitted.n_components);
+        return work_per_square * n_rows * static_cast<double>(features_.size()) * n_components *
+                   n_components <
+               n_rows * n_choices(features_.size()) + n_choices(problem_.extents.n_columns()) / 2.0;
+    }
+
+    bool are_worth_bounds_by_share(const LocalProblem& local) const {
+        if (shares_.empty()) return false;
+        const std::size_t per_row = work_per_priced_axis * local.axes.size() + work_per_priced_row;
+        return static_cast<double>(local.rows.size() * per_row) < work_of(local);
     }
 
     bool is_worth_bounds(const LocalProblem& local) const {
