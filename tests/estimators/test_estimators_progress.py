@@ -179,6 +179,7 @@ def test_ctrl_c_can_keep_rules(press_ctrl_c, n_jobs):
 
 def test_ctrl_c_without_callback():
     X, y = hard_problem()
+    n_threads = threading.active_count()  # other tests may have left some
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     started = time.monotonic()
@@ -192,6 +193,7 @@ def test_ctrl_c_without_callback():
 
 def test_ctrl_c_stops_searches_side_by_side():
     X, y = hard_problem()
+    n_threads = threading.active_count()  # other tests may have left some
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     started = time.monotonic()
@@ -201,7 +203,7 @@ def test_ctrl_c_stops_searches_side_by_side():
     finally:
         timer.cancel()
     assert time.monotonic() - started < PATIENCE
-    assert threading.active_count() == 1
+    assert threading.active_count() <= n_threads
 
 
 def test_ctrl_c_before_the_first_rule_always_raises():
