@@ -69,8 +69,18 @@ void add_parts(Problem& problem, const DoubleVector& hessians, const IntVector& 
     refitted.parts.resize(n_parts);
 }
 
+/// Whether rows are numbered from 1, and queries tell all of them apart.
+bool are_single_rows(const Extents& extents, const IntVector& cells) {
+    if (extents.n_distinct_rows() != extents.n_rows()) return false;
+    for (std::size_t row = 0; row < extents.n_rows(); ++row)
+        if (static_cast<std::size_t>(cells.data()[row]) != row + 1) return false;
+    return true;
+}
+
 void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
     RefittedTerms& refitted = problem.refitted;
+    refitted.has_single_rows = are_single_rows(problem.extents, cells);
+    if (refitted.has_single_rows) return;
     refitted.parts.reserve(problem.extents.n_rows());
     add_parts(problem, hessians, cells);
     std::uint32_t last = 0;
@@ -81,24 +91,25 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
     refitted.cell_hessians[0] = std::numeric_limits<double>::infinity();
 }
 
-/// The distinct rows in a set of rows; none if it distinguishes equal ones.
-std::optional<BitSet> distinct_rows(const Extents& extents, const std::uint8_t* covered) {
+/// The distinct rows in a set of rows, of bits; none if it distinguishes equal ones.
+std::optional<BitSet> distinct_rows(const Extents& extents, const std::uint8_t* bytes) {
     const std::size_t n_rows = extents.n_rows(), n_distinct_rows = extents.n_distinct_rows();
-    if (n_distinct_rows == n_rows) return BitSet(pack_bits(covered, n_rows));  // in the same order
+    std::vector<Word> covered(n_words(n_rows));
+    for (std::size_t row = 0; row < n_rows; row += 8)
+        covered[row / word_bits] |= Word{bytes[row / 8]} << (row % word_bits);
+    if (n_distinct_rows == n_rows) return BitSet(std::move(covered));  // in the same order
     std::vector<Word> inside(n_words(n_distinct_rows)), outside(inside.size());
     for (std::size_t row = 0; row < n_rows; ++row)
-        set_bit(covered[row] != 0 ? inside : outside, extents.distinct_row(row));
+        set_bit(has_bit(covered.data(), row) ? inside : outside, extents.distinct_row(row));
     for (std::size_t w = 0; w < inside.size(); ++w)
         if ((inside[w] & outside[w]) != 0) return std::nullopt;
     return BitSet(std::move(inside));
 }
 
 /// A set that distinguishes equal rows is not the extent of any query.
-void add_excluded(Problem& problem, const BoolMatrix& excluded) {
-    const Extents& extents = problem.extents;
+void add_excluded(Problem& problem, const ByteMatrix& excluded) {
     for (std::size_t k = 0; k < excluded.shape(0); ++k) {
-        const auto* covered = reinterpret_cast<const std::uint8_t*>(excluded.data());
-        auto rows = distinct_rows(extents, covered + k * extents.n_rows());
+        auto rows = distinct_rows(problem.extents, excluded.data() + k * excluded.shape(1));
         if (rows) problem.refitted.excluded.insert(*std::move(rows));
     }
 }
@@ -110,8 +121,8 @@ void add_refitted_terms(Problem& problem, const DoubleVector& hessians, const Gi
     const auto& [projections, cells, excluded] = *given;
     const std::size_t n_rows = problem.extents.n_rows();
     require_length(cells, "cells", n_rows);
-    if (projections.shape(1) != n_rows || excluded.shape(1) != n_rows)
-        throw nb::value_error("projections and excluded sets must have a column per row.");
+    if (projections.shape(1) != n_rows || excluded.shape(1) != (n_rows + 7) / 8)
+        throw nb::value_error("projections and excluded sets must have all rows.");
     const NoGil no_gil;
     add_projections(problem, projections);
     add_cells(problem, hessians, cells);

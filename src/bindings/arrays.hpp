@@ -16,6 +16,7 @@
 #include "librulesearch/problem/problem.hpp"
 
 using BoolMatrix = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ByteMatrix = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BoolVector = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using DoubleMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using IntVector = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -46,7 +47,7 @@ nb::ndarray<nb::numpy, Value, nb::ndim<1>> make_array(std::size_t size, Fill&& f
 inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
                                         const DoubleVector& gradients, const DoubleVector& hessians,
                                         const DoubleVector& coverage, double l2_regularization,
-                                        int sign = 0) {
+                                        int sign) {
     const std::size_t n_rows = extents.n_rows();
     require_length(gradients, "gradients", n_rows);
     require_length(hessians, "hessians", n_rows);
@@ -62,13 +63,13 @@ inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
 }
 
 /// Refitted terms: components of what they can imitate, one in each row; cells, of
-/// which 0 is that of rows that no rule covers; and excluded sets, one in each row.
-using GivenTerms = std::optional<std::tuple<DoubleMatrix, IntVector, BoolMatrix>>;
+/// which 0 is that of rows that no rule covers; and excluded sets, one in each row, of bits.
+using GivenTerms = std::optional<std::tuple<DoubleMatrix, IntVector, ByteMatrix>>;
 
 /// Sets: the refitted terms, if they are given, which must live as long as the problem. Without the
 /// GIL.
 void add_refitted_terms(rulesearch::Problem& problem, const DoubleVector& hessians,
                         const GivenTerms& refitted);
 
-/// Adds the class of bounds.
-void bind_bounds(nb::module_& module);
+/// Adds the class of problems.
+void bind_problem(nb::module_& module);

@@ -284,6 +284,8 @@ NB_MODULE(_core, m) {
         "Sums of columns times powers of the levels of each feature, over its bins: an array of "
         "shape (n_features, n_powers, n_bins, n_columns), flat.");
 
+    bind_problem(m);
+
     nb::class_<Result>(m, "Result", "Outcome of a search; values lack the factor 1/(2n).")
         .def_ro("query", &Result::query)
         .def_ro("value", &Result::value)
@@ -299,9 +301,7 @@ NB_MODULE(_core, m) {
 
     m.def(
         "optimal",
-        [](const Extents& extents, const DoubleVector& gradients, const DoubleVector& hessians,
-           const DoubleVector& coverage, double l2_regularization,
-           std::optional<std::size_t> max_conditions, double min_coverage,
+        [](const Problem& problem, std::optional<std::size_t> max_conditions, double min_coverage,
            double approximation_factor, std::optional<std::uint64_t> node_limit,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            const std::string& branching, std::optional<std::size_t> beam_width,
@@ -309,11 +309,8 @@ NB_MODULE(_core, m) {
            const std::optional<std::string>& instruction_set, bool leaves,
            std::optional<std::uint64_t> table_limit,
            const std::optional<std::vector<nb::bytes>>& parts, std::size_t n_parts,
-           std::optional<double> seconds, const GivenTerms& refitted, int sign,
-           std::optional<double> cutoff, bool stops_above_cutoff, std::size_t n_best) {
-            Problem problem =
-                make_problem(extents, gradients, hessians, coverage, l2_regularization, sign);
-            add_refitted_terms(problem, hessians, refitted);
+           std::optional<double> seconds, std::optional<double> cutoff, bool stops_above_cutoff,
+           std::size_t n_best) {
             PythonInterrupt interrupt(std::move(should_stop));
             Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                         node_limit, time_limit, interrupt, table_limit);
@@ -323,43 +320,31 @@ NB_MODULE(_core, m) {
             const OptimalOptions options{
                 branching_from_name(branching),
                 beam_width,
-                make_piece(extents.columns_of(start), parts, n_parts, seconds),
+                make_piece(problem.extents.columns_of(start), parts, n_parts, seconds),
                 {n_workers, memory_limit},
                 instruction_set,
                 leaves};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
-        "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
-        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
+        "problem"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "leaves"_a = true,
         "table_limit"_a.none() = nb::none(), "parts"_a.none() = nb::none(), "n_parts"_a = 0,
-        "seconds"_a.none() = nb::none(), "refitted"_a.noconvert().none() = nb::none(), "sign"_a = 0,
-        "cutoff"_a.none() = nb::none(), "stops_above_cutoff"_a = false, "n_best"_a = 1,
+        "seconds"_a.none() = nb::none(), "cutoff"_a.none() = nb::none(), "stops_above_cutoff"_a = false, "n_best"_a = 1,
         "Best query of all within the limits, with a certificate; or of some parts of them.");
 
     m.def(
         "beam",
-        [](const Extents& extents, const DoubleVector& gradients, const DoubleVector& hessians,
-           const DoubleVector& coverage, double l2_regularization,
-           std::optional<std::size_t> max_conditions, double min_coverage,
+        [](const Problem& problem, std::optional<std::size_t> max_conditions, double min_coverage,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
-           std::size_t width, const std::vector<std::vector<std::size_t>>& starts,
-           const GivenTerms& refitted, int sign) {
-            Problem problem =
-                make_problem(extents, gradients, hessians, coverage, l2_regularization, sign);
-            add_refitted_terms(problem, hessians, refitted);
+           std::size_t width, const std::vector<std::vector<std::size_t>>& starts) {
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
             return run(interrupt, [&] { return beam(problem, limits, width, starts); });
         },
-        "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
-        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
+        "problem"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "time_limit"_a.none(), "should_stop"_a.none(), "width"_a, "starts"_a,
-        "refitted"_a.noconvert().none() = nb::none(), "sign"_a = 0,
         "Beam search; with width 1, greedy search.");
-
-    bind_bounds(m);
 }

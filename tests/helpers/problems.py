@@ -124,7 +124,7 @@ def refitted_weights(
     loss: Any, y: np.ndarray, refitted: RefittedTerms, row_weights: np.ndarray
 ) -> np.ndarray:
     """Weights of refitted terms that minimise the penalised loss, by Newton's method."""
-    columns = refitted.values.astype(float)
+    columns = np.array(refitted.values, dtype=float)
     weights = np.zeros(len(columns))
     for _ in range(60):
         scores = weights @ columns
@@ -197,7 +197,7 @@ def random_joint_problem(seed: int) -> RandomJointProblem:
     weights = refitted_weights(
         loss, y, refitted, np.ones(n_rows) if row_weights is None else row_weights
     )
-    scores = weights @ refitted.values
+    scores = weights @ np.array(refitted.values)
     problem = SearchProblem(
         extents,
         loss.gradients(y, scores),

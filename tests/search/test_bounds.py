@@ -29,7 +29,7 @@ class Case:
     def bounds(self):
         ones = np.ones(self.n_rows)
         extents = _core.Extents(self.extents)
-        return _core.Bounds(
+        return _core.Problem(
             extents, self.gradients, self.hessians, ones, float(self.l2_regularization)
         )
 
@@ -344,7 +344,7 @@ def test_superset_sums(n_columns, instruction_set):
     values = np.random.default_rng(n_columns).integers(-9, 10, 2**n_columns).astype(float)
     indices = np.arange(values.size)
     expected = [values[(indices & i) == i].sum() for i in indices]
-    sums = _core.Bounds.sum_supersets(values, n_columns, instruction_set)
+    sums = _core.Problem.sum_supersets(values, n_columns, instruction_set)
     assert sums.tolist() == expected
 
 

@@ -24,7 +24,8 @@ def optimal(conditions, gradients, hessians=ONES, coverage=ONES, **options):
         "memory_limit": 2**28,
         "instruction_set": "scalar",
     }
-    return _core.optimal(conditions, gradients, hessians, coverage, 1.0, **(defaults | options))
+    problem = _core.Problem(conditions, gradients, hessians, coverage, 1.0)
+    return _core.optimal(problem, **(defaults | options))
 
 
 def test_result():

@@ -32,7 +32,7 @@ def gain_of_refit(case, mask):
     The gain is in units of the value: twice the risk, summed over rows.
     """
     problem, refitted = case.problem, case.refitted
-    columns = np.vstack([refitted.values, mask]).astype(float)
+    columns = np.vstack([*refitted.values, mask]).astype(float)
     penalties = np.append(refitted.penalties, problem.l2_regularization)
     weights = np.append(case.weights, 0.0)
     slope = columns @ problem.gradients + penalties * weights
@@ -51,8 +51,7 @@ def test_value_is_what_a_refit_gains(chunk):
             total = problem.hessians[mask].sum()
             sums = problem.projections if problem.projections is not None else np.empty((0, 1))
             sums = sums[:, mask].sum(axis=1) if len(sums) else np.zeros(0)
-            excluded = problem.excluded
-            if excluded is not None and (excluded == mask).all(axis=1).any():
+            if problem.is_excluded(mask):
                 assert problem.value(mask) == 0.0
                 continue
             remaining = remaining_hessians(total, sums)
@@ -72,7 +71,7 @@ def test_remaining_hessians_are_those_of_the_formula():
         if problem.projections is None:
             assert len(refitted.values) == 0
             continue
-        columns = refitted.values.astype(float)
+        columns = np.array(refitted.values, dtype=float)
         matrix = (columns * problem.hessians) @ columns.T + np.diag(refitted.penalties)
         for mask in some_masks(problem, np.random.default_rng(seed)):
             total = problem.hessians[mask].sum()
@@ -154,14 +153,7 @@ def test_nothing_is_known_of_what_slopes_leave():
     problem = SearchProblem(extents, gradients, np.ones(40), 3.0, refitted=refitted)
     assert len(set(problem.cells.tolist())) == 40
     largest = max(gradients[gradients > 0].sum(), -gradients[gradients < 0].sum()) ** 2 / 3.0
-    bounds = _core.Bounds(
-        problem.extents,
-        problem.gradients,
-        problem.hessians,
-        problem.coverage,
-        problem.l2_regularization,
-        (problem.projections, problem.cells, problem.excluded),
-    )
+    bounds = problem.posed()
     assert bounds.of_all_rows() == pytest.approx(largest, rel=1e-8)
     for p in range(5):
         rows = problem.gradients[problem.covered((p,))]
@@ -207,8 +199,8 @@ def test_projections_add_up_exactly(sign):
 @pytest.mark.parametrize(
     ("values", "penalties", "message"),
     [
-        (np.ones((1, 2), int), np.zeros(1), "values must be an array of booleans or floats.*int64"),
-        (np.ones(2, bool), np.zeros(1), r"values must be.*shape \(2,\)"),
+        (np.ones((1, 2), int), np.zeros(1), "values must be arrays of booleans or floats.*int64"),
+        (np.ones(2, bool), np.zeros(1), r"values must be.*shape \(\)"),
         (np.ones((1, 2), bool), np.zeros(2), "penalties must be"),
         (np.ones((1, 2), bool), np.array([-1.0]), "penalties must be"),
         (np.ones((1, 2), bool), np.array([np.nan]), "penalties must be"),
@@ -344,17 +336,6 @@ def test_stopped_core_keeps_a_true_bound():
             assert optimum <= result.bound
 
 
-def bounds_of(problem):
-    return _core.Bounds(
-        problem.extents,
-        problem.gradients,
-        problem.hessians,
-        problem.coverage,
-        problem.l2_regularization,
-        (problem.projections, problem.cells, problem.excluded),
-    )
-
-
 def columns_of(problem):
     """Return the rows of conditions that are not constant and not equal to an earlier one."""
     extents = [problem.covered((p,)) for p in range(problem.n_candidates)]
@@ -368,7 +349,7 @@ def test_any_set_of_a_columns_rows_keeps_its_share_of_hessians(seed):
     if problem.projections is None or problem.extents.n_columns == 0:
         return
     distinct = columns_of(problem)
-    shares = bounds_of(problem).column_shares(1, 1.0)
+    shares = problem.posed().column_shares(1, 1.0)
     # Rows that no column tells apart are one.
     _, row_of = np.unique(distinct, axis=1, return_inverse=True)
     subsets = (rng.random((10, row_of.max() + 1)) < 0.5)[:, row_of]
@@ -385,7 +366,7 @@ def test_shares_are_what_an_intercept_leaves():
     extents = np.arange(n_rows) < np.array([[64], [320], [600]])
     intercept = RefittedTerms(np.ones((1, n_rows), dtype=bool), np.zeros(1))
     problem = SearchProblem(extents, np.ones(n_rows), np.ones(n_rows), 1.0, refitted=intercept)
-    shares = [share for share, _ in bounds_of(problem).column_shares(1, 1.0)]
+    shares = [share for share, _ in problem.posed().column_shares(1, 1.0)]
     # Of a tenth of the rows, a tenth is imitated, rounded up to a 64th.
     assert shares == [57 / 64, 31 / 64, 3 / 64]
 
@@ -401,7 +382,7 @@ def test_no_good_query_is_above_the_bounds_of_its_columns(seed, n_conditions, sh
     queries = list(itertools.combinations(range(len(distinct)), n_conditions))
     values = [problem.value(np.all([distinct[c] for c in query], axis=0)) for query in queries]
     wanted = share_of_best * max(values)
-    bounds = [bound for _, bound in bounds_of(problem).column_shares(n_conditions, wanted)]
+    bounds = [bound for _, bound in problem.posed().column_shares(n_conditions, wanted)]
     for query, value in zip(queries, values, strict=True):
         if value >= wanted > 0.0:
             assert all(bounds[column] * (1 + 1e-9) >= value for column in query)
@@ -413,7 +394,7 @@ def test_bound_of_the_core_holds_for_all_subsets(seed, random):
     problem = random_joint_problem(seed % 5000).problem
     if problem.projections is None or problem.extents.n_columns == 0:
         return
-    bounds, distinct = bounds_of(problem), columns_of(problem)
+    bounds, distinct = problem.posed(), columns_of(problem)
     column, other = random.randrange(len(distinct)), random.randrange(len(distinct))
     for bound, rows in (
         (bounds.of_all_rows(), problem.covered(())),
@@ -448,7 +429,7 @@ def test_queries_divided_by_their_first_condition(max_conditions, share):
     refitted = RefittedTerms(
         np.vstack([np.ones((1, 400), dtype=bool), extents[:1]]), np.array([0.0, 20.0])
     )
-    columns = refitted.values.astype(float)
+    columns = np.array(refitted.values, dtype=float)
     weights = np.linalg.solve(columns @ columns.T + np.diag([0.0, 20.0]), columns @ target)
     problem = SearchProblem(extents, weights @ columns - target, np.ones(400), 20.0, None, refitted)
     shorter = search(problem, branching="tables", max_conditions=3)

@@ -12,7 +12,7 @@ from problems import random_joint_problem, random_problem
 from laconic._core import optimal
 from laconic.search import SearchLimits, SearchProblem, SearchStatus, search
 from laconic.search import distributed as module
-from laconic.search.distributed import DistributedSearch, Piece, detached, search_piece
+from laconic.search.distributed import DistributedSearch, Piece, search_piece
 
 N_SEEDS = 150
 
@@ -43,7 +43,7 @@ class Here:
             return [(piece, None)]
         self.n_done += 1
         spread = self.spread
-        problem = pickle.loads(pickle.dumps(detached(spread.problem)))
+        problem = pickle.loads(pickle.dumps(spread.problem.detached()))
         problem = problem.restricted(spread.problem.extents, problem.sign)
         options = {**spread.options, "n_workers": 1, "beam_width": 0}
         return [(piece, search_piece(problem, spread.limits, copy, options))]

@@ -322,7 +322,6 @@ def test_five_conditions_are_first_tried_without_tables(monkeypatch):
 
 def test_searches_start_from_a_given_query():
     problem = mixed_problem()
-    arguments = (problem.extents, problem.gradients, problem.hessians, problem.coverage, 1.0)
     options = {
         "max_conditions": 5,
         "min_coverage": 0.0,
@@ -337,10 +336,10 @@ def test_searches_start_from_a_given_query():
     }
     best = search(problem, max_conditions=5)
     for branching in ("tables", "conditions", "ranges", "paper"):
-        result = _core.optimal(*arguments, branching=branching, start=best.query, **options)
+        result = _core.optimal(problem.posed(), branching=branching, start=best.query, **options)
         assert tuple(result.query) == best.query
     with pytest.raises(IndexError):
-        _core.optimal(*arguments, branching="tables", start=(10**6,), **options)
+        _core.optimal(problem.posed(), branching="tables", start=(10**6,), **options)
 
 
 @pytest.mark.parametrize("max_conditions", [4, 5])

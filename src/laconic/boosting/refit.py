@@ -156,7 +156,7 @@ def ensemble_risk(
     if fit_intercept and not isinstance(loss, MultinomialLoss):
         # The intercept is the weight of a rule for all rows.
         columns = [*columns, np.ones(len(y), dtype=bool)]
-    values, of_terms = stacked(columns, len(y), sample_weight)
+    values, of_terms = on_scale_of_rules(columns, sample_weight)
     natural = ensemble_weights(ensemble, fit_intercept=fit_intercept)
     scales = np.append(of_terms, np.ones(len(natural) - len(of_terms)))
     start = natural * scales
@@ -177,17 +177,15 @@ def ensemble_risk(
     )
 
 
-def stacked(
-    columns: Sequence[Values], n_rows: int, sample_weight: Floats | None
-) -> tuple[Values, Floats]:
-    """Stack the values of terms on the scale of rules; returns also the scale of each term."""
-    dtype = bool if all(values.dtype == np.bool_ for values in columns) else np.float64
-    stack, scales = np.empty((len(columns), n_rows), dtype=dtype), np.ones(len(columns))
+def on_scale_of_rules(
+    columns: Sequence[Values], sample_weight: Floats | None
+) -> tuple[list[Values], Floats]:
+    """Return the values of terms on the scale of rules, and the scale of each term."""
+    scaled, scales = list(columns), np.ones(len(columns))
     for position, values in enumerate(columns):
         if values.dtype != np.bool_:
-            values, scales[position] = standardised(values, sample_weight)
-        stack[position] = values
-    return stack, scales
+            scaled[position], scales[position] = standardised(values, sample_weight)
+    return scaled, scales
 
 
 def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble, int]:
@@ -405,7 +403,7 @@ class _Risk(PenalisedRisk):
     def __init__(
         self,
         offset: float,
-        values: Values,
+        values: Sequence[Values],
         n_terms: int,
         y: Floats,
         loss: Loss,
@@ -474,7 +472,7 @@ class _ClassRisk(PenalisedRisk):
     def __init__(
         self,
         ensemble: RuleEnsemble,
-        values: Values,
+        values: Sequence[Values],
         y: Floats,
         penalty: float,
         sample_weight: Floats | None,

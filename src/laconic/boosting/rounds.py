@@ -19,7 +19,7 @@ import numpy as np
 
 from laconic._util.types import Floats, Values
 from laconic.boosting.chance import beyond_chance
-from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted, stacked
+from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, on_scale_of_rules, refitted
 from laconic.boosting.settings import InitialTerm, form_of, make_term
 from laconic.boosting.state import Barred, Found, State
 from laconic.boosting.term_search import ROUNDING, TermSearch
@@ -217,8 +217,7 @@ class Rounds:
 
     def _standard(self, values: Values) -> Values:
         """Return values on the scale of rules."""
-        stack, _ = stacked([values], len(self.y), self.sample_weight)
-        standard: Values = stack[0]
+        [standard], _ = on_scale_of_rules([values], self.sample_weight)
         return standard
 
     def _options(
@@ -246,7 +245,7 @@ class Rounds:
         penalties = [self.l2_regularization] * len(columns)
         if self.fit_intercept:
             columns, penalties = [*columns, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
-        values, _ = stacked(columns, len(self.y), self.sample_weight)
+        values, _ = on_scale_of_rules(columns, self.sample_weight)
         return RefittedTerms(values, np.array(penalties))
 
     def value(
@@ -299,7 +298,7 @@ class Rounds:
 
     def natural(self, weight: float, values: Values) -> float:
         """Convert a weight from the scale of rules to that of the values of a term."""
-        _, [scale] = stacked([values], len(self.y), self.sample_weight)
+        _, [scale] = on_scale_of_rules([values], self.sample_weight)
         return weight / float(scale)
 
     def query(self, result: SearchResult) -> Query:

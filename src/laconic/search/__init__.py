@@ -152,19 +152,22 @@ def search(
         return lambda part, within: search_families(part, families, within, run)
 
     started = time.perf_counter()
-    with _keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
-        if pricing.is_free:
-            result = make_search(told)(scaled, limits)
-        else:
-            result = search_lengths(
-                scaled,
-                limits,
-                pricing,
-                make_search,
-                callback=told,
-                n_best=n_best,
-                has_cutoffs=method == "optimal",
-            )
+    try:
+        with _keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
+            if pricing.is_free:
+                result = make_search(told)(scaled, limits)
+            else:
+                result = search_lengths(
+                    scaled,
+                    limits,
+                    pricing,
+                    make_search,
+                    callback=told,
+                    n_best=n_best,
+                    has_cutoffs=method == "optimal",
+                )
+    finally:
+        scaled.release()
     result = dataclasses.replace(result, seconds=time.perf_counter() - started)
     if is_scaled:
         result = _unscaled(problem, result)

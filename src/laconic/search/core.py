@@ -46,16 +46,8 @@ def call(
     **options: Any,
 ) -> _core.Result:
     """Call a search of the core, with its own options."""
-    if problem.projections is not None:
-        options["refitted"] = problem.projections, problem.cells, problem.excluded
-    if problem.sign != 0:
-        options["sign"] = problem.sign
     return function(
-        problem.extents,
-        problem.gradients,
-        problem.hessians,
-        problem.coverage,
-        problem.l2_regularization,
+        problem.posed(),
         max_conditions=capped(limits.max_conditions),
         min_coverage=limits.required_coverage,
         time_limit=limits.time_limit,

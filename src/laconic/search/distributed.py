@@ -13,7 +13,6 @@ is the one that a single search would have found.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 import queue
@@ -385,13 +384,6 @@ class DistributedSearch:
         return max(PARTS_PER_SLOT * n_slots, MIN_PARTS)
 
 
-def detached(problem: SearchProblem) -> SearchProblem:
-    """Return a problem without its extents, which many problems share."""
-    problem = copy.copy(problem)
-    problem.__dict__.update(extents=None, _weights=None)
-    return problem
-
-
 def search_piece(
     problem: SearchProblem,
     limits: SearchLimits,
@@ -453,7 +445,7 @@ class DaskWorkers:
         if again or owner is not self.client or self.extents.status != "finished":
             self.extents = self._broadcast(self.problem.extents)
             _SENT[self.problem.extents] = self.client, self.extents
-        self.statistics = self._broadcast((detached(self.problem), self.limits, self.options))
+        self.statistics = self._broadcast((self.problem.detached(), self.limits, self.options))
 
     def _broadcast(self, value: Any) -> Any:
         return self.client.scatter([value], broadcast=True, hash=False)[0]

@@ -13,6 +13,7 @@ terms span, that is D(S) = Σ_S h − ‖Σ_S b‖²: sums over rows, as gradien
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,28 +41,34 @@ class RefittedTerms:
 
     Parameters
     ----------
-    values : bool or float array of shape (n_terms, n_rows)
+    values : sequence of bool or float arrays of shape (n_rows,)
         What each term adds to each row if its weight is 1: zeros and ones for a rule, numbers for a
         slope. A refitted intercept is a term of ones.
     penalties : float array of shape (n_terms,)
         The penalty on the square of each weight: λ for a term, 0 for an intercept.
     """
 
-    values: Values
+    values: Sequence[Values]
     penalties: Floats
 
     def __post_init__(self) -> None:
-        if self.values.dtype not in (np.bool_, np.float64) or self.values.ndim != 2:
-            raise ValueError(
-                "values must be an array of booleans or floats of shape (n_terms, n_rows). Got "
-                f"dtype {self.values.dtype}, shape {self.values.shape}."
-            )
+        for values in self.values:
+            if values.dtype not in (np.bool_, np.float64) or values.shape != (self.n_rows,):
+                raise ValueError(
+                    "values must be arrays of booleans or floats, of one length. Got "
+                    f"dtype {values.dtype}, shape {values.shape}."
+                )
         is_penalty = np.isfinite(self.penalties) & (self.penalties >= 0.0)
-        if self.penalties.shape != self.values.shape[:1] or not is_penalty.all():
+        if self.penalties.shape != (len(self.values),) or not is_penalty.all():
             raise ValueError(
-                "penalties must be finite, not negative, and one for each row of values. "
+                "penalties must be finite, not negative, and one for each of the values. "
                 f"Got {self.penalties}."
             )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; 0 without terms."""
+        return self.values[0].size if len(self.values) > 0 else 0
 
     @cached_property
     def _has_slopes(self) -> bool:
@@ -73,11 +80,10 @@ class RefittedTerms:
         Beside slopes, every row is a cell of its own. Otherwise rows that no term covers are in
         cell 0.
         """
-        n_rows = self.values.shape[1]
         if self._has_slopes:
             # Hardly any two rows have the same number, and cell 0 is of rows without any term.
-            return np.arange(1, n_rows + 1, dtype=np.int32)
-        cells = np.zeros(n_rows, dtype=np.int32)
+            return np.arange(1, self.n_rows + 1, dtype=np.int32)
+        cells = np.zeros(self.n_rows, dtype=np.int32)
         for covered in self.values:
             cells = 2 * cells + (covered != 0.0)
             # Numbers that occur become 1, 2, ..., so that they never outgrow the rows.
@@ -86,32 +92,33 @@ class RefittedTerms:
             cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
         return np.ascontiguousarray(cells, dtype=np.int32)
 
-    def excluded(self) -> Bools:
-        """Return the sets of rows that a new rule must not cover, of shape (n_sets, n_rows).
+    def excluded(self) -> npt.NDArray[np.uint8]:
+        """Return the sets of rows that a new rule must not cover, as `packed_sets` does.
 
         Repeating a rule would gain something: two halves of a weight are penalised less than the
         whole. So would its complement, where a term covers all rows. Both are redundant.
         """
-        is_rule = np.array([_is_binary(values) for values in self.values], dtype=bool)
-        covered: Bools = self.values[is_rule] != 0.0
-        if not covered.all(axis=1).any():
-            return covered
-        return np.vstack([covered, ~covered])
+        rules = [values for values in self.values if _is_binary(values)]
+        sets = packed_sets((values != 0.0 for values in rules), self.n_rows)
+        if not any(values.all() for values in rules):
+            return sets
+        return np.vstack([sets, packed_sets((values == 0.0 for values in rules), self.n_rows)])
 
     def columns(self, cells: npt.NDArray[np.int32]) -> Floats:
         """Return the value of each term in each cell, of shape (n_terms, n_cells).
 
         Where no row is in the first cell, its entries mean nothing.
         """
+        columns = np.empty((cells.max(initial=-1) + 1, len(self.values))).T  # cell by cell
         if self._has_slopes:
-            # Row by row, as an array of some of the columns is. The first cell has no rows.
-            columns = np.empty((len(cells) + 1, len(self.values))).T
-            columns[:, 1:] = self.values
-            columns[:, 0] = self.values[:, 0]
+            for column, values in zip(columns, self.values, strict=True):
+                column[0], column[1:] = values[0], values
             return columns
-        some_row = np.zeros(cells.max(initial=-1) + 1, dtype=np.intp)
+        some_row = np.zeros(columns.shape[1], dtype=np.intp)
         some_row[cells] = np.arange(len(cells))
-        return self.values[:, some_row].astype(np.float64)
+        for column, values in zip(columns, self.values, strict=True):
+            column[:] = values[some_row]
+        return columns
 
     def projections(self, hessians: Floats, cells: npt.NDArray[np.int32]) -> Floats:
         """Project the rows on what the terms span: b above, of shape (n_components, n_rows).
@@ -139,6 +146,19 @@ class RefittedTerms:
             flat[k * n_rows : (k + 1) * n_rows] = component
         projections = flat[: len(of_cells) * n_rows].reshape(-1, n_rows)
         return np.asarray(projections, dtype=np.float64)
+
+
+def packed_sets(sets: Iterable[Bools], n_rows: int) -> npt.NDArray[np.uint8]:
+    """Pack sets of rows, a bit for each row, the lowest one first.
+
+    Examples
+    --------
+    >>> packed_sets([np.array([True, True, False]), np.array([False, False, True])], 3)
+    array([[3],
+           [4]], dtype=uint8)
+    """
+    packed = [np.packbits(each, bitorder="little") for each in sets]
+    return np.array(packed, dtype=np.uint8).reshape(len(packed), (n_rows + 7) // 8)
 
 
 def _is_binary(values: Values) -> bool:

@@ -24,6 +24,7 @@ from laconic._util.types import Bools, Floats, Values
 from laconic.search.joint_objective import (
     IMITATED,
     RefittedTerms,
+    packed_sets,
     remaining_hessians,
     rounded,
 )
@@ -106,8 +107,8 @@ class SearchProblem:
         next two, for the stagewise objective.
     cells : int array of shape (n_rows,) or None
         Rows that are covered by the same refitted terms have the same number.
-    excluded : bool array of shape (n_sets, n_rows) or None
-        Sets of rows that are worth nothing, such as those that a term covers already.
+    excluded : ndarray of shape (n_sets, n_bytes) or None
+        Sets of rows that are worth nothing, such as those that a term covers already; of bits.
     sign : {-1, 0, 1}
         Sign of the weights that rules may have, 0 for either. Queries of the other sign are worth
         nothing. See :meth:`restricted`.
@@ -133,6 +134,7 @@ class SearchProblem:
     ) -> None:
         self.extents = _as_extents(extents)
         self.sign = 0
+        self._posed: _core.Problem | None = None
         n_rows = self.extents.n_rows
         if n_rows == 0:
             raise ValueError("extents must have at least one row. Got shape (…, 0).")
@@ -184,7 +186,7 @@ class SearchProblem:
         >>> problem.with_statistics([-4, 0], [1, 1]).weight((0,))
         4.0
         """
-        problem = copy.copy(self)
+        problem = self._unposed()
         problem._set_statistics(gradients, hessians, refitted)
         return problem
 
@@ -201,7 +203,7 @@ class SearchProblem:
 
     def stagewise(self) -> Self:
         """Return the problem with the stagewise objective, which refits no term."""
-        problem = copy.copy(self)
+        problem = self._unposed()
         problem.projections = problem.cells = problem.excluded = None
         return problem
 
@@ -209,19 +211,51 @@ class SearchProblem:
         """Return the problem with further sets of rows that are worth nothing."""
         if len(sets) == 0:
             return self
-        problem = copy.copy(self)
+        problem = self._unposed()
         if problem.excluded is None:
             # Only the joint objective excludes sets: here that of terms that imitate nothing.
             problem.projections = np.zeros((1, self.n_rows))
             problem.cells = np.zeros(self.n_rows, dtype=np.int32)
-            problem.excluded = np.empty((0, self.n_rows), dtype=bool)
-        problem.excluded = np.vstack([problem.excluded, *sets])
+            problem.excluded = packed_sets((), self.n_rows)
+        problem.excluded = np.vstack([problem.excluded, packed_sets(sets, self.n_rows)])
         return problem
 
     def restricted(self, extents: Extents, sign: int) -> Self:
         """Return the problem for other conditions on the same rows, and weights of one sign."""
-        problem = copy.copy(self)
+        problem = self._unposed()
         problem.extents, problem.sign = extents, sign
+        return problem
+
+    def detached(self) -> Self:
+        """Return the problem without its extents, which many problems share."""
+        problem = self._unposed()
+        problem.__dict__.update(extents=None, _weights=None)
+        return problem
+
+    def posed(self) -> _core.Problem:
+        """Return the problem as the core has it, which is made once and kept until `release`."""
+        if self._posed is None:
+            refitted = None
+            if self.projections is not None:
+                refitted = self.projections, self.cells, self.excluded
+            self._posed = _core.Problem(
+                self.extents,
+                self.gradients,
+                self.hessians,
+                self.coverage,
+                self.l2_regularization,
+                refitted,
+                self.sign,
+            )
+        return self._posed
+
+    def release(self) -> None:
+        """Free the memory of what `posed` has returned."""
+        self._posed = None
+
+    def _unposed(self) -> Self:
+        problem = copy.copy(self)
+        problem._posed = None
         return problem
 
     @property
@@ -317,13 +351,13 @@ class SearchProblem:
         """
         self.projections: Floats | None = None
         self.cells: npt.NDArray[np.int32] | None = None
-        self.excluded: Bools | None = None
+        self.excluded: npt.NDArray[np.uint8] | None = None
         if refitted is None or len(refitted.values) == 0:
             return
-        if refitted.values.shape[1] != self.n_rows:
+        if refitted.n_rows != self.n_rows:
             raise ValueError(
                 f"refitted must cover the rows of the extents, {self.n_rows}. "
-                f"Got {refitted.values.shape[1]} rows."
+                f"Got {refitted.n_rows} rows."
             )
         refitted = replace(refitted, penalties=np.ldexp(refitted.penalties, -self._exponents[1]))
         cells = refitted.cells()
@@ -344,6 +378,8 @@ class SearchProblem:
         Returns the rounded values and their total magnitude, which is finite.
         """
         rounded, total = _core.exactly_summable(values, self._weights)
+        if total == 0.0:
+            rounded = np.zeros(len(values))  # which takes no memory, unless it is written to
         # A product that is not finite shows in the total.
         if not math.isfinite(total):
             _check_finite(values, name)
@@ -392,13 +428,19 @@ class SearchProblem:
         """
         covered = np.ascontiguousarray(covered)
         is_rule = covered.dtype == np.bool_
-        if is_rule and self.excluded is not None and (self.excluded == covered).all(axis=1).any():
+        if is_rule and self.is_excluded(covered):
             return 0.0
         sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0 or sum_gradients * self.sign > 0.0:
             return 0.0
         value = sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
         return value if is_rule and self.projections is None else rounded(value)
+
+    def is_excluded(self, covered: Bools) -> bool:
+        """Check whether a set of rows is one of the excluded ones."""
+        if self.excluded is None:
+            return False
+        return bool((self.excluded == packed_sets([covered], self.n_rows)).all(axis=1).any())
 
     def objective(self, query: tuple[int, ...]) -> float:
         """Objective value of a query."""

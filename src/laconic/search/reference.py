@@ -271,7 +271,8 @@ class BranchAndBound:
         if not (problem.projections is None or problem.cells is None or problem.excluded is None):
             self.projections, self.cells = problem.projections[:, order], problem.cells[order]
             self.cell_hessians = np.bincount(self.cells, self.hessians).astype(np.float64)
-            self.excluded = {rows[order].tobytes() for rows in problem.excluded}
+            rows = np.unpackbits(problem.excluded, axis=1, count=problem.n_rows, bitorder="little")
+            self.excluded = {each[order].tobytes() for each in rows.astype(bool)}
             self.cell_hessians[0] = np.inf  # no term covers these rows, so none imitates them
         self.extents = np.stack(
             [problem.covered((p,))[order] for p in range(problem.n_candidates)]

@@ -27,6 +27,7 @@ DiscountedRows::DiscountedRows(const Problem& problem)
 std::span<const Statistics> DiscountedRows::of(const BitSet& set) {
     const RefittedTerms& refitted = problem_.refitted;
     const auto for_each_part = [&](std::size_t row, auto&& visit) {
+        if (refitted.has_single_rows) return;
         for (std::size_t k = refitted.first_part[row]; k < refitted.first_part[row + 1]; ++k)
             visit(refitted.parts[k]);
     };

@@ -19,6 +19,9 @@ constexpr std::size_t nearby = 16;
 // features, of which it is not worth the time.
 constexpr std::size_t max_comparisons = 4'000'000;
 
+// Of a long table, equal rows are kept if they are fewer than one in so many.
+constexpr std::size_t n_long_rows = 1 << 14, least_merged = 16;
+
 using BitBlock = std::array<Word, word_bits>;
 
 /// Transposes a square of bits: bit j of word i becomes bit i of word j.
@@ -125,11 +128,10 @@ Extents ExtentsBuilder::build() {
     return result;
 }
 
-void ExtentsBuilder::find_distinct_rows() {
+/// Calls `visit(row, signature)` for each row.
+template <typename Visit>
+void ExtentsBuilder::for_each_signature(Visit&& visit) const {
     const std::size_t stride = n_words(column_words_.size());
-    // Enough for distinct rows only: what is not written to takes no memory.
-    extents_.signatures_.reserve(n_rows() * stride);
-    SignatureNumbers numbers(extents_.signatures_, stride);
     std::vector<Word> block(word_bits * stride);  // signatures of as many rows as a word has bits
     BitBlock square;
     for (std::size_t begin = 0; begin < n_rows(); begin += word_bits) {
@@ -143,11 +145,33 @@ void ExtentsBuilder::find_distinct_rows() {
             for (std::size_t i = 0; i < word_bits; ++i) block[i * stride + w] = square[i];
         }
         const std::size_t end = std::min(begin + word_bits, n_rows());
-        for (std::size_t row = begin; row < end; ++row) {
-            extents_.distinct_row_[row] = numbers.number(block.data() + (row - begin) * stride);
-        }
+        for (std::size_t row = begin; row < end; ++row)
+            visit(row, block.data() + (row - begin) * stride);
     }
+}
+
+void ExtentsBuilder::find_distinct_rows() {
+    const std::size_t stride = n_words(column_words_.size());
+    // Enough for distinct rows only: what is not written to takes no memory.
+    extents_.signatures_.reserve(n_rows() * stride);
+    SignatureNumbers numbers(extents_.signatures_, stride);
+    for_each_signature([&](std::size_t row, const Word* signature) {
+        extents_.distinct_row_[row] = numbers.number(signature);
+    });
     extents_.n_distinct_rows_ = numbers.size();
+    if (n_rows() > n_long_rows && n_rows() - numbers.size() < n_rows() / least_merged)
+        keep_all_rows();
+}
+
+/// Where rows are in the order of the caller, his arrays need no copies.
+void ExtentsBuilder::keep_all_rows() {
+    const std::size_t stride = n_words(column_words_.size());
+    extents_.signatures_.resize(n_rows() * stride);
+    for_each_signature([&](std::size_t row, const Word* signature) {
+        std::copy_n(signature, stride, extents_.signatures_.data() + row * stride);
+        extents_.distinct_row_[row] = static_cast<std::uint32_t>(row);
+    });
+    extents_.n_distinct_rows_ = n_rows();
 }
 
 /// From small to large, each column goes on top of a chain with a top inside it: the nearest one

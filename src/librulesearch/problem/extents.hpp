@@ -15,7 +15,7 @@ namespace rulesearch {
 /// Immutable view of a 0/1 table from two sides. Made by `ExtentsBuilder`.
 ///
 /// No query distinguishes rows that agree on every condition, so they are kept once
-/// (*distinct rows*, numbered by first appearance). Of conditions with equal extents only the
+/// (*distinct rows*, numbered by first appearance), unless hardly any rows of a long table do. Of conditions with equal extents only the
 /// first is kept, and those that cover all rows or none are left out: what remains are *columns*,
 /// in ascending order of their condition index. Everything below the bindings uses distinct
 /// rows and columns; `condition_index` leads back.
@@ -106,6 +106,9 @@ class ExtentsBuilder {
     using Words = std::vector<Word>;
 
     void find_distinct_rows();
+    void keep_all_rows();
+    template <typename Visit>
+    void for_each_signature(Visit&& visit) const;
     std::vector<BitSet> distinct_extents(std::size_t n_columns) const;
     void find_chains();
 

@@ -28,6 +28,8 @@ struct RefittedTerms {
     /// One component after the other, by distinct row: the caller's array, or our own.
     const double* given_projections = nullptr;
     std::vector<double> own_projections;
+    /// Every row is a cell of its own, all of which terms may imitate: there are no parts.
+    bool has_single_rows = false;
     std::vector<Part> parts;                // of distinct rows: mostly one, their cell
     std::vector<std::uint32_t> first_part;  // by distinct row, and the end
     std::vector<double> cell_hessians;      // infinite for rows that no rule covers

@@ -59,16 +59,20 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
     if (node.part == Part::all) {
         local->rows = parent.rows;
         local->sums = parent.sums;
+        if (parent.sums.data() != problem_.rows.data())
+            local->own({parent.sums.begin(), parent.sums.end()});
         columns = parent.columns;
     } else {
         --local->n_conditions;
         local->prefix.push_back(static_cast<std::uint32_t>(node.index));
         const BitSet& extent = problem_.extents.extent(node.index);
+        std::vector<Statistics> sums;
         for (std::size_t i = 0; i < parent.rows.size(); ++i) {
             if (!extent.contains(parent.rows[i])) continue;
             local->rows.push_back(parent.rows[i]);
-            local->sums.push_back(parent.sums[i]);
+            sums.push_back(parent.sums[i]);
         }
+        local->own(std::move(sums));
         columns = parent.later_partners(node.index);
     }
     if (!problem_.refitted.empty()) {

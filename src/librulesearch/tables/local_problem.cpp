@@ -73,20 +73,22 @@ void LocalProblem::make_axes(const std::vector<Feature>& features, const BitSet&
 void LocalProblem::merge_rows() {
     const std::vector<std::uint32_t> first = first_equal_rows(rows.size(), axes);
     std::vector<std::uint32_t> place(rows.size());
+    std::vector<Statistics> merged(sums.begin(), sums.end());
     std::size_t n_kept = 0;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (first[row] != row) {
-            sums[place[first[row]]] += sums[row];
+            merged[place[first[row]]] += sums[row];
             continue;
         }
         place[row] = static_cast<std::uint32_t>(n_kept);
         rows[n_kept] = rows[row];
-        sums[n_kept] = sums[row];
+        merged[n_kept] = sums[row];
         for (Axis& axis : axes) axis.codes[n_kept] = axis.codes[row];
         ++n_kept;
     }
     rows.resize(n_kept);
-    sums.resize(n_kept);
+    merged.resize(n_kept);
+    own(std::move(merged));
     for (Axis& axis : axes) axis.codes.resize(n_kept);
 }
 
@@ -99,18 +101,27 @@ BitSet LocalProblem::later_partners(std::size_t column) const {
 }
 
 LocalProblem everything(const Problem& problem, std::size_t n_conditions) {
-    return within(problem, {}, n_conditions);
+    LocalProblem local;
+    local.n_conditions = n_conditions;
+    local.columns = BitSet(problem.extents.n_columns(), true);
+    local.rows.resize(problem.rows.size());
+    std::iota(local.rows.begin(), local.rows.end(), 0U);
+    local.sums = problem.rows;
+    return local;
 }
 
 LocalProblem within(const Problem& problem, std::vector<std::uint32_t> prefix,
                     std::size_t n_conditions) {
+    if (prefix.empty()) return everything(problem, n_conditions);
     LocalProblem local;
     local.n_conditions = n_conditions;
     local.columns = BitSet(problem.extents.n_columns(), true);
+    std::vector<Statistics> sums;
     problem.extents.extent_of(prefix).for_each([&](std::size_t row) {
         local.rows.push_back(static_cast<std::uint32_t>(row));
-        local.sums.push_back(problem.rows[row]);
+        sums.push_back(problem.rows[row]);
     });
+    local.own(std::move(sums));
     local.prefix = std::move(prefix);
     return local;
 }

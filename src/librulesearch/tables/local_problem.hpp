@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "librulesearch/engine/open_nodes.hpp"
@@ -23,10 +25,15 @@ inline constexpr std::size_t max_scanned = 4;
 
 /// Queries that have some conditions in common, and a few more.
 struct LocalProblem {
+    LocalProblem() = default;
+    LocalProblem(LocalProblem&&) = default;  // sums stay where they are
+    LocalProblem(const LocalProblem&) = delete;
+
     std::vector<std::uint32_t> prefix;  // columns that all queries have
     std::size_t n_conditions = 0;       // further ones of a query at most
     std::vector<std::uint32_t> rows;    // distinct ones in the prefix
-    std::vector<Statistics> sums;       // by row, of all rows that it stands for
+    /// By row, of all rows that it stands for: those of the problem, or our own.
+    std::span<const Statistics> sums;
     BitSet columns;                     // that further conditions may be of
     std::vector<Axis> axes;
     std::shared_ptr<const PairGraph> pairs;  // that a query may have; or none
@@ -36,6 +43,10 @@ struct LocalProblem {
     std::vector<std::uint32_t> ranks;
     MemoryCharge charge;
 
+    void own(std::vector<Statistics> given) {
+        own_sums_ = std::move(given);
+        sums = own_sums_;
+    }
     AllowedPairs allowed_pairs() const { return pairs ? pairs->pairs() : AllowedPairs{}; }
     /// Possible partners of a column, of those that come later where it is the first.
     BitSet later_partners(std::size_t column) const;
@@ -45,9 +56,12 @@ struct LocalProblem {
     void make_axes(const std::vector<Feature>& features, const BitSet& kept);
     /// Of rows that no axis tells apart, one stands for all. O(rows * axes).
     void merge_rows();
+
+  private:
+    std::vector<Statistics> own_sums_;
 };
 
-/// All distinct rows and columns, and no axes yet.
+/// All distinct rows and columns, and no axes yet; with the sums of the problem.
 LocalProblem everything(const Problem& problem, std::size_t n_conditions);
 /// The rows in some columns, which queries have so many conditions besides; no axes yet.
 LocalProblem within(const Problem& problem, std::vector<std::uint32_t> prefix,

@@ -198,6 +198,7 @@ class Branching : public OptionalHooks<Node> {
     }
 
     bool is_worth_bounds(const LocalProblem& local) const {
+        if (problem_.refitted.has_single_rows) return false;  // nothing is left of hessians
         const std::size_t n_entries = local.rows.size() * local.columns.size();
         return work_per_entry * static_cast<double>(n_entries) < work_of(local);
     }

@@ -1,4 +1,4 @@
-// Each bound of the search by itself, for tests: what it says about one query or one node.
+// Problems, and each bound of the search by itself, for tests: what it says about one query or node.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -179,22 +179,22 @@ std::vector<std::vector<std::size_t>> chains_of(const Extents& extents) {
 
 }  // namespace
 
-void bind_bounds(nb::module_& module) {
-    nb::class_<Problem>(module, "Bounds",
-                        "Each bound of the search by itself, for tests. Queries name columns; "
-                        "values lack the factor 1/(2n).")
+void bind_problem(nb::module_& module) {
+    nb::class_<Problem>(module, "Problem",
+                        "What is searched, and each bound of the search by itself, for tests. "
+                        "Queries name columns there; values lack the factor 1/(2n).")
         .def(
             "__init__",
             [](Problem* self, const Extents& extents, const DoubleVector& gradients,
                const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
-               const GivenTerms& refitted) {
+               const GivenTerms& refitted, int sign) {
                 new (self) Problem(
-                    make_problem(extents, gradients, hessians, coverage, l2_regularization));
+                    make_problem(extents, gradients, hessians, coverage, l2_regularization, sign));
                 add_refitted_terms(*self, hessians, refitted);
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 7>(), "extents"_a, "gradients"_a.noconvert(),
             "hessians"_a.noconvert(), "coverage"_a.noconvert(), "l2_regularization"_a,
-            "refitted"_a.noconvert().none() = nb::none())
+            "refitted"_a.noconvert().none() = nb::none(), "sign"_a = 0)
         .def("of_all_rows", &bound_of_all_rows, "Largest value of any set of rows.")
         .def(
             "of_query",
