@@ -64,52 +64,12 @@ def sum_bins(features: Sequence[tuple[Annotated[NDArray[numpy.uint8], dict(shape
     Sums of columns times powers of the levels of each feature, over its bins: an array of shape (n_features, n_powers, n_bins, n_columns), flat.
     """
 
-class Result:
-    """Outcome of a search; values lack the factor 1/(2n)."""
-
-    @property
-    def query(self) -> list[int]: ...
-
-    @property
-    def value(self) -> float: ...
-
-    @property
-    def bound(self) -> float: ...
-
-    @property
-    def status(self) -> str: ...
-
-    @property
-    def closed_bound(self) -> float:
-        """No query that was given up is worth more."""
-
-    @property
-    def open(self) -> list[tuple[float, int, bytes]]:
-        """
-        What is left, if parts were asked for: bounds, numbers of nodes, and bytes.
-        """
-
-    @property
-    def kept(self) -> list[list[int]]:
-        """All queries that a beam search has kept, or the best ones."""
-
-    @property
-    def counters(self) -> dict: ...
-
-def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, start: Sequence[int], n_workers: int, memory_limit: int, instruction_set: str | None, leaves: bool = True, table_limit: int | None = None, parts: Sequence[bytes] | None = None, n_parts: int = 0, seconds: float | None = None, refitted: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None, sign: int = 0, cutoff: float | None = None, stops_above_cutoff: bool = False, n_best: int = 1) -> Result:
+class Problem:
     """
-    Best query of all within the limits, with a certificate; or of some parts of them.
+    What is searched, and each bound of the search by itself, for tests. Queries name columns there; values lack the factor 1/(2n).
     """
 
-def beam(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int, starts: Sequence[Sequence[int]], refitted: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None, sign: int = 0) -> Result:
-    """Beam search; with width 1, greedy search."""
-
-class Bounds:
-    """
-    Each bound of the search by itself, for tests. Queries name columns; values lack the factor 1/(2n).
-    """
-
-    def __init__(self, extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, refitted: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None) -> None: ...
+    def __init__(self, extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, refitted: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None, sign: int = 0) -> None: ...
 
     def of_all_rows(self) -> float:
         """Largest value of any set of rows."""
@@ -146,3 +106,43 @@ class Bounds:
     @staticmethod
     def sum_supersets(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, instruction_set: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """By index, the sum of the values whose indices contain all of its bits."""
+
+class Result:
+    """Outcome of a search; values lack the factor 1/(2n)."""
+
+    @property
+    def query(self) -> list[int]: ...
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def closed_bound(self) -> float:
+        """No query that was given up is worth more."""
+
+    @property
+    def open(self) -> list[tuple[float, int, bytes]]:
+        """
+        What is left, if parts were asked for: bounds, numbers of nodes, and bytes.
+        """
+
+    @property
+    def kept(self) -> list[list[int]]:
+        """All queries that a beam search has kept, or the best ones."""
+
+    @property
+    def counters(self) -> dict: ...
+
+def optimal(problem: Problem, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, start: Sequence[int], n_workers: int, memory_limit: int, instruction_set: str | None, leaves: bool = True, table_limit: int | None = None, parts: Sequence[bytes] | None = None, n_parts: int = 0, seconds: float | None = None, cutoff: float | None = None, stops_above_cutoff: bool = False, n_best: int = 1) -> Result:
+    """
+    Best query of all within the limits, with a certificate; or of some parts of them.
+    """
+
+def beam(problem: Problem, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int, starts: Sequence[Sequence[int]]) -> Result:
+    """Beam search; with width 1, greedy search."""

@@ -179,7 +179,6 @@ def test_ctrl_c_can_keep_rules(press_ctrl_c, n_jobs):
 
 def test_ctrl_c_without_callback():
     X, y = hard_problem()
-    n_threads = threading.active_count()  # other tests may have left some
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     started = time.monotonic()

@@ -1,9 +1,12 @@
 """The compiled core called directly: what the bindings let through and what they refuse."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from laconic import _core
+from laconic.search import RefittedTerms, SearchProblem, search
 
 EXTENTS = np.array([[True, True, False, False], [False, True, True, False]])
 ONES = np.ones(4)
@@ -126,6 +129,37 @@ def test_builder_finds_distinct_rows_and_columns(n_rows, n_candidates):
     assert conditions.n_distinct_rows == len({row.tobytes() for row in extents.T})
     for p, extent in enumerate(extents):
         np.testing.assert_array_equal(conditions.covered([p]), extent)
+
+
+@pytest.mark.parametrize(("n_repeated", "are_merged"), [(50, False), (5_000, True)])
+def test_few_equal_rows_of_long_tables_are_kept(n_repeated, are_merged):
+    n_rows = 20_000
+    rows = np.random.default_rng(0).permutation(2 * n_rows)[:n_rows]
+    rows[:n_repeated] = rows[n_repeated : 2 * n_repeated]
+    extents = (rows >> np.arange(16)[:, np.newaxis]) % 2 == 1
+    conditions = _core.Extents(extents)
+    assert conditions.n_distinct_rows == (n_rows - n_repeated if are_merged else n_rows)
+    for p, extent in enumerate(extents):
+        np.testing.assert_array_equal(conditions.covered([p]), extent)
+    # All sums are whole numbers.
+    gradients, ones = np.random.default_rng(1).integers(-9, 10, n_rows) * 1.0, np.ones(n_rows)
+    intercept = np.ones((1, n_rows), dtype=bool)
+    refitted = RefittedTerms(intercept, np.zeros(1))
+    problem = SearchProblem(conditions, gradients, ones, 1.0, refitted=refitted)
+    found = search(problem, max_conditions=2)
+    pairs = itertools.combinations_with_replacement(range(16), 2)
+    best = max(problem.objective(pair) for pair in pairs)
+    assert found.is_optimal
+    assert found.objective_value == best
+
+
+def test_problem_is_posed_once():
+    problem = SearchProblem([[True, False]], [1.0, -2.0], [1.0, 1.0])
+    assert problem.posed() is problem.posed()
+    assert problem.stagewise().posed() is not problem.posed()
+    posed = problem.posed()
+    search(problem)
+    assert problem.posed() is not posed
 
 
 def test_builder_is_empty_after_building():

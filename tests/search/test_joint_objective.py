@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import RandomJointProblem, n_drawn, random_joint_problem, refitted_weights
 
-from laconic import _core
 from laconic.losses import SquaredLoss
 from laconic.search import RefittedTerms, SearchProblem, SearchStatus, search
 from laconic.search.joint_objective import IMITATED, remaining_hessians

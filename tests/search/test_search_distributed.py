@@ -191,15 +191,14 @@ def test_pieces_start_from_the_best_query_so_far():
 
 
 def test_parts_that_end_too_early_are_refused():
-    problem = hard_problem()
-    arguments = (problem.extents, problem.gradients, problem.hessians, problem.coverage, 1.0)
+    problem = hard_problem().posed()
     options = {"max_conditions": 3, "min_coverage": 0.0, "approximation_factor": 1.0}
     options |= {"node_limit": 1, "time_limit": None, "should_stop": None, "beam_width": 0}
     options |= {"start": (), "n_workers": 1, "memory_limit": 2**28, "instruction_set": None}
     options |= {"n_parts": 2}
-    stopped = optimal(*arguments, branching="conditions", **options)
+    stopped = optimal(problem, branching="conditions", **options)
     (_, _, nodes), *_ = stopped.open
     with pytest.raises(ValueError, match="ends too early"):
-        optimal(*arguments, branching="conditions", parts=[nodes[:-1]], **options)
+        optimal(problem, branching="conditions", parts=[nodes[:-1]], **options)
     with pytest.raises(ValueError, match="cannot be divided"):
-        optimal(*arguments, branching="ranges", **{**options, "beam_width": None})
+        optimal(problem, branching="ranges", **{**options, "beam_width": None})

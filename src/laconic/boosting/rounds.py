@@ -19,7 +19,13 @@ import numpy as np
 
 from laconic._util.types import Floats, Values
 from laconic.boosting.chance import beyond_chance
-from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, on_scale_of_rules, refitted
+from laconic.boosting.refit import (
+    PenalisedRisk,
+    ensemble_risk,
+    guarded_step,
+    on_scale_of_rules,
+    refitted,
+)
 from laconic.boosting.settings import InitialTerm, form_of, make_term
 from laconic.boosting.state import Barred, Found, State
 from laconic.boosting.term_search import ROUNDING, TermSearch

@@ -152,8 +152,9 @@ def search(
         return lambda part, within: search_families(part, families, within, run)
 
     started = time.perf_counter()
+    listening = _keeping_results if on_interrupt == "keep" else nullcontext
     try:
-        with _keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
+        with listening(callback) as told:
             if pricing.is_free:
                 result = make_search(told)(scaled, limits)
             else:
