@@ -157,9 +157,6 @@ def test_problem_is_posed_once():
     problem = SearchProblem([[True, False]], [1.0, -2.0], [1.0, 1.0])
     assert problem.posed() is problem.posed()
     assert problem.stagewise().posed() is not problem.posed()
-    posed = problem.posed()
-    search(problem)
-    assert problem.posed() is not posed
 
 
 def test_builder_is_empty_after_building():
