@@ -33,6 +33,7 @@ PACKAGES = (
         "boosting": "training data and settings; rounds that find, refit, exchange and select "
         "rules; certificates of whole ensembles"
     },
+    {"trust": "chance, effects on unseen rows, stability and intervals: how sure a model is"},
     {"models": "tasks, and what a fitted model predicts, explains and scores"},
     {
         "export": "a model in the languages of other programs, compared with it on edge rows",

@@ -222,6 +222,7 @@ USES = {
     "classes_": lambda model, e: model.classes_.tolist(),
     "loss_": lambda model, e: model.loss_,
     "own_certificate": lambda model, e: str(model.own_certificate),
+    "own_trust": lambda model, e: model.own_trust,
     "stages": lambda model, e: list(model.stages),
 }
 # A file holds the model that was chosen, and not how: fits and parameters are those of its size.

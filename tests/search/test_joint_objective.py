@@ -118,11 +118,11 @@ def test_no_rule_is_found_twice(method, has_intercept):
 
 def test_cells_are_rows_that_the_same_terms_cover():
     covered = np.array([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1], [1, 1, 1, 1, 1]], dtype=bool)
-    cells = RefittedTerms(covered, np.zeros(3)).cells()
+    cells = RefittedTerms(covered, np.zeros(3)).cells(5)
     assert cells.dtype == np.int32
     assert cells.tolist() == [4, 3, 2, 1, 4]
     # Nobody covers the cell 0.
-    assert RefittedTerms(covered[:1], np.zeros(1)).cells().tolist() == [1, 1, 0, 0, 1]
+    assert RefittedTerms(covered[:1], np.zeros(1)).cells(5).tolist() == [1, 1, 0, 0, 1]
 
 
 def test_beside_slopes_each_row_is_a_cell():
@@ -136,7 +136,7 @@ def test_beside_slopes_each_row_is_a_cell():
             ]
         )
         values = np.ascontiguousarray(rng.permutation(values))
-        cells = RefittedTerms(values, np.zeros(len(values))).cells()
+        cells = RefittedTerms(values, np.zeros(len(values))).cells(n_rows)
         assert cells.dtype == np.int32
         # The cell 0 is that of no term, of which bounds know more.
         assert cells.tolist() == [*range(1, n_rows + 1)]
@@ -506,7 +506,7 @@ def test_projections_beside_slopes_take_the_place_of_what_they_are_made_of():
     rng = np.random.default_rng(0)
     values = np.vstack([rng.normal(size=200), rng.random((2, 200)) < 0.5, np.ones(200)])
     terms, hessians = RefittedTerms(values, np.array([1.0, 1.0, 1.0, 0.0])), rng.random(200)
-    cells = terms.cells()
+    cells = terms.cells(200)
     # The first cell has no rows.
     columns = values[:, np.append(0, np.arange(200))]
     np.testing.assert_array_equal(terms.columns(cells), columns)

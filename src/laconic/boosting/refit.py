@@ -419,7 +419,7 @@ class _Risk(PenalisedRisk):
         self.penalties = np.full(len(values), penalty)
         self.penalties[n_terms:] = 0.0
         terms = RefittedTerms(values, self.penalties)
-        self.cells = terms.cells()
+        self.cells = terms.cells(len(y))
         self.columns = terms.columns(self.cells)
         # A step to 0 of a weight without rows has the rounding error of the other weights.
         has_rows = self.columns @ self._cell_sums(np.ones(len(y))) > 0.0
@@ -483,7 +483,7 @@ class _ClassRisk(PenalisedRisk):
         super().__init__(start, signs, scales)
         n_classes = len(ensemble.outputs)
         terms = RefittedTerms(values, np.full(len(values), penalty))
-        cells = terms.cells()
+        cells = terms.cells(len(y))
         self.columns, self.penalties = terms.columns(cells), terms.penalties
         self.outputs = np.array([term.output for term in ensemble], dtype=np.intp)
         self.offsets = np.array([each.intercept for each in ensemble.outputs])

@@ -42,6 +42,7 @@ from laconic.estimators.progress import FitProgress, ProgressPrinter
 from laconic.estimators.read_training_data import reduced
 from laconic.estimators.stream_predictions import write_predictions
 from laconic.estimators.training_data import read_inputs, read_rows, validated
+from laconic.estimators.trust import TrustMixin
 from laconic.models.alternatives import Alternatives
 from laconic.models.notes import note_on_dates
 from laconic.models.rule_model import RuleModel, add_model_class, checked_table, term_names
@@ -80,7 +81,7 @@ def _nth_term(number: int) -> str:
     return f"A{'n' if word == 'eighth' else ''} {word} term"
 
 
-class RuleBoosting(CallbackSupportMixin, TransformerMixin, RuleModel, BaseEstimator):
+class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstimator):
     """Base class of all estimators; they differ in their task and in the choice of the size."""
 
     task: ClassVar[type[Task]]
@@ -289,8 +290,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, RuleModel, BaseEstima
             **({} if certificate is None else {"certificate_": certificate}),
             **self._chosen(run),
         )
-        # Where an earlier model came from.
+        # Where an earlier model came from, and what was known about it.
         self.__dict__.pop("record_", None)
+        self.__dict__.pop("trust_", None)
 
     @staticmethod
     def _chosen(run: FitRun) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from laconic.terms.conditions import Query
 from laconic.terms.record import FitRecord
 from laconic.terms.rules import RuleCoverage, RuleEnsemble, Term
 from laconic.terms.slopes import Slope
+from laconic.trust import Trust
 
 
 class RuleModel:
@@ -49,6 +50,8 @@ class RuleModel:
         How the columns of the training file were parsed, where the command line read one.
     certificate_ : EnsembleCertificate or None
         Bound on the distance to the best possible model on its training rows, where computed.
+    trust_ : Trust
+        What is known about chance, effects on unseen rows, stability and intervals, where asked.
     """
 
     ensemble_: RuleEnsemble
@@ -64,6 +67,7 @@ class RuleModel:
     record_: FitRecord | None = None
     reading_: Reading | None = None
     certificate_: EnsembleCertificate | None = None
+    trust_: Trust = Trust()
     # A table that was read already; only the copies of `first_terms` and `edit` have one.
     _known: tuple[Any, Table] | None = None
 
@@ -85,6 +89,11 @@ class RuleModel:
         certificate = self.certificate_
         is_own = certificate is not None and certificate.ensemble == self.ensemble_
         return certificate if is_own else None
+
+    @property
+    def own_trust(self) -> Trust:
+        """What is known about the model, unless it is about other terms or weights."""
+        return self.trust_ if self.trust_.ensemble == self.ensemble_ else Trust(self.ensemble_)
 
     def predictions_for(self, X: Any) -> Predictions:
         """Read a table once, for everything that can be asked about its rows.

@@ -74,7 +74,7 @@ class RefittedTerms:
     def _has_slopes(self) -> bool:
         return not all(map(_is_binary, self.values))
 
-    def cells(self) -> npt.NDArray[np.int32]:
+    def cells(self, n_rows: int) -> npt.NDArray[np.int32]:
         """Return the cell of each row, a number that only rows with the same values share.
 
         Beside slopes, every row is a cell of its own. Otherwise rows that no term covers are in
@@ -82,8 +82,8 @@ class RefittedTerms:
         """
         if self._has_slopes:
             # Hardly any two rows have the same number, and cell 0 is of rows without any term.
-            return np.arange(1, self.n_rows + 1, dtype=np.int32)
-        cells = np.zeros(self.n_rows, dtype=np.int32)
+            return np.arange(1, n_rows + 1, dtype=np.int32)
+        cells = np.zeros(n_rows, dtype=np.int32)
         for covered in self.values:
             cells = 2 * cells + (covered != 0.0)
             # Numbers that occur become 1, 2, ..., so that they never outgrow the rows.

@@ -360,7 +360,7 @@ class SearchProblem:
                 f"Got {refitted.n_rows} rows."
             )
         refitted = replace(refitted, penalties=np.ldexp(refitted.penalties, -self._exponents[1]))
-        cells = refitted.cells()
+        cells = refitted.cells(self.n_rows)
         projections = refitted.projections(self.hessians, cells)
         if len(projections) > 0:  # not if all hessians are 0
             self.projections, self.cells, self.excluded = projections, cells, refitted.excluded()

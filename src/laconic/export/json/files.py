@@ -37,6 +37,7 @@ from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Condition
 from laconic.terms.record import FitRecord
 from laconic.terms.rules import Output, Rule, RuleEnsemble, Term
+from laconic.trust import Trust
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
@@ -72,6 +73,8 @@ class SavedModel:
     """How the texts of the training file were read, if it was one."""
     certificate: EnsembleCertificate | None = None
     """How close the model comes to the best possible one, where that was proven."""
+    trust: Trust | None = None
+    """What is known about the model besides its proof."""
     reason: str | None = None
     """Why there are so many terms, where their number was chosen."""
 
@@ -90,6 +93,7 @@ class SavedModel:
             "feature_importances_": self.feature_importances,
             "reading_": self.reading,
             "certificate_": self.certificate,
+            "trust_": self.trust,
             "reason_": self.reason,
             "n_features_in_": len(feature_names),
         }
@@ -152,6 +156,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             "record": model.record_,
             "reading": model.reading_,
             "certificate": None if certificate is None else certificate.to_dict(),
+            "trust": model.own_trust,
             "reason": getattr(model, "reason_", None),
         }
     )
@@ -262,6 +267,7 @@ def _read_model(data: Any) -> SavedModel:
         None
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
+        replace(found["trust"], ensemble=ensemble),
         found["reason"],
     )
 

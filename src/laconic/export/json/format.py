@@ -36,6 +36,7 @@ from laconic.boosting import InitialTerm, Settings
 from laconic.boosting.certificate import SizeBound
 from laconic.boosting.settings import OWN_SEARCH, form_of, make_term
 from laconic.candidates.constraints import CONSTRAINTS
+from laconic.export.json.trust import TRUST
 from laconic.export.portable import named_loss
 from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
 from laconic.models.tasks import TASKS
@@ -59,6 +60,7 @@ from laconic.terms.conditions import (
 from laconic.terms.record import KINDS_OF_ROWS, ClassCounts, FewerTerms, FitRecord, RowScores
 from laconic.terms.rules import Term
 from laconic.terms.slopes import Slope
+from laconic.trust import Trust
 
 NAME = "laconic-model"
 VERSION = 1
@@ -542,6 +544,7 @@ _MODEL_ENTRIES: Entries = {
     "record": Entry(RECORD, default=None),
     "reading": Entry(READING, default=None),
     "certificate": Entry(ENSEMBLE_CERTIFICATE, default=None),
+    "trust": Entry(TRUST, default=Trust()),
     "reason": Entry(
         optional(TEXT), "Why there are so many terms, where their number was chosen.", default=None
     ),
