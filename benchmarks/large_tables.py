@@ -11,8 +11,6 @@ model of the first million rows is compared, to the last bit, with that of the s
 import argparse
 import csv
 import json
-import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +20,7 @@ from time import perf_counter, process_time
 import numpy as np
 import polars as pl
 
+from benchmarks.memory import peak_megabytes
 from laconic import RuleBoostingClassifier, scan
 
 RESULTS = Path(__file__).parent / "results" / "large_tables.csv"
@@ -74,16 +73,6 @@ def write_parts(folder: Path, n_rows: int) -> None:
         path = folder / f"part-{number:04}.parquet"
         if not path.exists():
             make_part(number, min(ROWS_PER_FILE, n_rows)).write_parquet(path)
-
-
-def peak_megabytes() -> float:
-    """Largest memory that this process has had so far, with all libraries in it."""
-    status = Path("/proc/self/status")
-    if status.exists():  # resource counts what the process was started from, too
-        [peak] = re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())
-        return int(peak) * 1024 / 1e6
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
 def measure(paths: list[str], *, in_memory: bool) -> dict:

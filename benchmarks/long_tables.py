@@ -13,7 +13,7 @@ from time import process_time
 
 import numpy as np
 
-from benchmarks.million_rows import peak_megabytes
+from benchmarks.memory import peak_megabytes
 from laconic import RuleBoostingRegressor
 
 N_FEATURES = 10

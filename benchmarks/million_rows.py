@@ -12,8 +12,6 @@ docs/research/scaling.md says how, and what more noise does. `--r2` sets the noi
 import argparse
 import csv
 import pickle
-import resource
-import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -25,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.memory import peak_megabytes
 from benchmarks.problems import AS_IN_THE_PAPER
 from benchmarks.suites.planted import Planted, planted
 from laconic import RuleBoostingRegressor
@@ -34,12 +33,6 @@ N_FEATURES = 20
 L2_PER_ROW = 0.06
 RECOVERED = 0.99  # Jaccard index of a planted rule's rows and those of a rule that was found
 MEMORY_FACTOR = 4  # peak memory allowed, in sizes of the table as float64
-
-
-def peak_megabytes() -> float:
-    """Largest memory that this process has had so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
 def save(path: Path, n_rows: int, r2: float, seed: int) -> None:

@@ -9,8 +9,6 @@ thousands make the target, and a third of its standard deviation is noise.
 
 import argparse
 import csv
-import resource
-import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from benchmarks.memory import peak_megabytes
 from laconic import RuleBoostingRegressor
 
 RESULTS = Path(__file__).parent / "results" / "wide_tables.csv"
@@ -51,12 +50,6 @@ def draw(n_rows: int, n_columns: int, density: float | None, seed: int = 0) -> t
         X = sparse.coo_matrix((cells, (rows, columns)), shape=(n_rows, n_columns)).tocsr()
         signal = 1.0 * words.all(axis=0)
     return X, signal + signal.std() / 3 * rng.normal(size=n_rows)
-
-
-def peak_megabytes() -> float:
-    """Largest memory that this process has had so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
 
 
 def measure(table: str, time_limit: float) -> dict[str, Any]:

@@ -7,12 +7,13 @@ import sklearn
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.fixes import parse_version
 
-from benchmarks.accuracy import idle, numbers, page, recovery, summary
+from benchmarks.accuracy import idle, numbers, recovery, summary
 from benchmarks.accuracy.competitors import linear, relaxed_linear
 from benchmarks.accuracy.methods import PseudoRows, Variant
 from benchmarks.accuracy.packaged import PackagedTable
 from benchmarks.accuracy.sizes import Size, linked_paths, paths_of, size_of_trees, sklearn_paths
 from benchmarks.accuracy.tables import CHOOSING, REPORTING, Split, halves
+from benchmarks.pages import fill_in
 from estimators import STAGEWISE
 from laconic.terms.parsing import parse_query
 from laconic.terms.rules import Rule, RuleEnsemble
@@ -175,11 +176,11 @@ def test_tables_of_packages_are_read_without_missing_cells(monkeypatch):
 
 
 def test_blocks_of_the_page_are_replaced():
-    begin, end = "<!-- x: written by benchmarks/accuracy -->", "<!-- end of x -->"
-    page_text = f"before\n{begin}\nold\n{end}\nafter"
-    assert page.fill_in(page_text, "x", "new\n") == f"before\n{begin}\n\nnew\n\n{end}\nafter"
+    begin, end = "<!-- x: written by benchmarks/y -->", "<!-- end of x -->"
+    filled = fill_in(f"before\n{begin}\nold\n{end}\nafter", "x", "new\\1\n", "benchmarks/y")
+    assert filled == f"before\n{begin}\n\nnew\\1\n\n{end}\nafter"
     with pytest.raises(ValueError, match="must have the lines"):
-        page.fill_in("before", "x", "new")
+        fill_in("before", "x", "new", "benchmarks/y")
 
 
 def test_terms_are_added_until_the_size_is_reached():

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Lasso
 
-from benchmarks.paper import equivalents, listings, page, rulefit, selection, table1
+from benchmarks.paper import equivalents, listings, rulefit, selection, table1
 from benchmarks.paper.settings import (
     GREEDY,
     OPTIMAL,
@@ -174,14 +174,6 @@ def test_listing_says_from_where_to_where():
     )
     assert listings.as_printed(query) == "year in [2003, 2009] & PS >= 100"
     assert listings.as_printed(Query()) == "always"
-
-
-def test_page_keeps_what_is_around_a_block():
-    begin, end = "<!-- x: written by benchmarks/paper -->", "<!-- end of x -->"
-    text = page.fill_in(f"before\n{begin}\nold\n{end}\nafter", "x", "new\\1\n")
-    assert text == f"before\n{begin}\n\nnew\\1\n\n{end}\nafter"
-    with pytest.raises(ValueError, match="page must have the lines"):
-        page.fill_in("nothing", "x", "new")
 
 
 @pytest.mark.datasets

@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy.methods import JOINT, LACONIC, MAX_RULES, RULES_ONLY, VARIANTS, Variant
 from benchmarks.accuracy.tables import installed_tables, load_split
+from benchmarks.pages import to_markdown
 from benchmarks.paper.settings import resume
-from benchmarks.paper.table1 import to_markdown
 from laconic.terms.rules import Rule, RuleEnsemble
 
 PATH = Path(__file__).parents[1] / "results" / "idle_conditions.csv"

@@ -4,7 +4,7 @@ import pandas as pd
 
 from benchmarks.accuracy import summary
 from benchmarks.accuracy.methods import NUMBERS
-from benchmarks.paper.table1 import to_markdown
+from benchmarks.pages import to_markdown
 
 ROWS = {"fewer than 350": (0, 350), "350 to 1,000": (350, 1_000), "1,000 and more": (1_000, 10**9)}
 """Groups of tables by their training rows."""

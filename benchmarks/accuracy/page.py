@@ -19,7 +19,7 @@ from benchmarks.accuracy.methods import (
 )
 from benchmarks.accuracy.packaged import PACKAGED
 from benchmarks.accuracy.tables import CHOOSING, REPORTING, all_tasks, halves, load_split
-from benchmarks.paper.table1 import to_markdown
+from benchmarks.pages import fill_in, to_markdown
 from benchmarks.peers.run import describe_machine
 from benchmarks.problems import find_datasets, specifications
 
@@ -63,7 +63,7 @@ def write(folder: Path | None = None) -> None:
     """Replace the blocks of the page, and its pictures."""
     text = PAGE.read_text(encoding="utf-8")
     for name, block in blocks(folder).items():
-        text = fill_in(text, name, block)
+        text = fill_in(text, name, block, "benchmarks/accuracy")
     PAGE.write_text(text, encoding="utf-8")
     reported = compared(REPORTING, folder)
     pictures.draw(reported, _methods(reported))
@@ -105,16 +105,6 @@ def blocks(folder: Path | None = None) -> dict[str, str]:
 
 def _saved(path: Path, to_table: Callable[[pd.DataFrame], str]) -> str:
     return to_table(pd.read_csv(path)) if path.is_file() else NOTHING
-
-
-def fill_in(text: str, name: str, block: str) -> str:
-    """Replace what is between the markers of one block."""
-    begin, end = f"<!-- {name}: written by benchmarks/accuracy -->", f"<!-- end of {name} -->"
-    before, found, rest = text.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise ValueError(f"The page must have the lines {begin!r} and {end!r}. Got none of them.")
-    return f"{before}{begin}\n\n{block.strip()}\n\n{end}{after}"
 
 
 def _of_half(points: pd.DataFrame, half: str, folder: Path | None) -> pd.DataFrame:

@@ -21,8 +21,8 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from benchmarks.pages import to_markdown
 from benchmarks.paper.settings import resume
-from benchmarks.paper.table1 import to_markdown
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.terms.rules import Rule, RuleEnsemble
 

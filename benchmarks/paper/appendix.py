@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import StrMethodFormatter
 
+from benchmarks.pages import to_markdown
 from benchmarks.paper.selection import PENALTIES
 from benchmarks.paper.settings import OPTIMAL, Run, estimator, resume
-from benchmarks.paper.table1 import to_markdown
 from laconic.search.optimal import search_optimal
 
 # As published: bound and equivalence immediate, then bound and equivalence propagated.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.pages import to_markdown
 from benchmarks.paper.settings import (
     MAX_RULES,
     OPTIMAL,
@@ -23,7 +24,6 @@ from benchmarks.paper.settings import (
     scoring,
     smallest_size,
 )
-from benchmarks.paper.table1 import to_markdown
 from benchmarks.problems import Problem
 from laconic import Query, Rule, RuleEnsemble
 from laconic.models.curves import area_scorer

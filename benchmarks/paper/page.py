@@ -1,14 +1,14 @@
 """Fills what was measured into ``docs/research/reproduction.md``, and its figures beside it."""
 
-import re
 import shutil
 from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.pages import fill_in, to_markdown
 from benchmarks.paper.settings import GREEDY, OPTIMAL, RULEFIT, Run
-from benchmarks.paper.table1 import BY_CLASS, METHODS, to_markdown
+from benchmarks.paper.table1 import BY_CLASS, METHODS
 from benchmarks.peers.run import describe_machine
 
 FIGURES = ("figure1", "figure2", "appendix")
@@ -30,24 +30,12 @@ def write(run: Run, document: Path) -> None:
         "equivalents": _read(run, "equivalents.md"),
     }
     for name, block in blocks.items():
-        text = fill_in(text, name, block)
+        text = fill_in(text, name, block, "benchmarks/paper")
     document.write_text(text, encoding="utf-8")
     images = document.parents[1] / "images"
     for name in FIGURES:
         shutil.copyfile(run.output / f"{name}.svg", images / f"paper_{name}.svg")
     shutil.copyfile(run.output / "table1.csv", RESULTS / "paper_table1.csv")
-
-
-def fill_in(text: str, name: str, block: str) -> str:
-    """Replace what is between the markers of one block."""
-    begin, end = f"<!-- {name}: written by benchmarks/paper -->", f"<!-- end of {name} -->"
-    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    if not pattern.search(text):
-        raise ValueError(
-            f"The page must have the lines {begin!r} and {end!r}. Got a page without them. "
-            "Add them where the block belongs."
-        )
-    return pattern.sub(lambda _: f"{begin}\n\n{block.strip()}\n\n{end}", text)
 
 
 def context(run: Run) -> str:

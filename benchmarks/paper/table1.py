@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.stats import binomtest
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.pages import to_markdown
 from benchmarks.paper.rulefit import score_rulefit
 from benchmarks.paper.selection import fit_with_chosen_penalty
 from benchmarks.paper.settings import (
@@ -222,12 +223,6 @@ def _test_table(table: pd.DataFrame) -> str:
         hypothesis = f"{test['better']} > {test['worse']}"
         lines.append([hypothesis, f"{test['wins']} of {test['of']}", f"{test['p']:.2g}", verdict])
     return to_markdown(["hypothesis", "problems", "p", f"significant at {LEVEL}"], lines)
-
-
-def to_markdown(head: list[str], lines: list[list[str]]) -> str:
-    """Table with the first column to the left and numbers to the right."""
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (head, rule, *lines))
 
 
 def _mean_seconds(rows: list[dict[str, Any]]) -> float | None:
