@@ -155,7 +155,14 @@ def site(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run every benchmark once, to compare before and after; arguments after `--` go to asv."""
+    """Measure speed beside other programs, for docs/research/speed.md; or `-- --quick`."""
+    install(session, ".[bench]", "-r", "benchmarks/speed/requirements.txt")
+    session.run("python", "-m", "benchmarks.speed", *session.posargs)
+
+
+@nox.session
+def asv(session: nox.Session) -> None:
+    """Run every benchmark of asv once; arguments after `--` go to asv."""
     install(session, ".[bench]")
     with session.chdir("benchmarks"):
         # Measure the installed package: do not build it again from a commit.

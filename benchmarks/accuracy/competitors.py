@@ -190,6 +190,17 @@ def _objects(X: pd.DataFrame) -> NDArray[Any]:
     return np.column_stack([X[name].to_numpy(object) for name in X.columns])
 
 
+BOOSTED_TREES = {
+    "n_estimators": 300,
+    "learning_rate": 0.05,
+    "max_depth": 4,
+    "min_child_weight": 2,
+    "subsample": 0.8,
+    "n_jobs": 1,
+    "random_state": 0,
+}
+
+
 def boosted_trees(split: Split) -> Iterator[Model]:
     """XGBoost with 300 shallow trees."""
     from xgboost import XGBClassifier, XGBRegressor
@@ -197,15 +208,7 @@ def boosted_trees(split: Split) -> Iterator[Model]:
     X, X_test = encoded(split)
     make = XGBClassifier if split.is_classification else XGBRegressor
     y = (split.y > 0).astype(int) if split.is_classification else split.y
-    model = make(
-        n_estimators=300,
-        learning_rate=0.05,
-        max_depth=4,
-        min_child_weight=2,
-        subsample=0.8,
-        n_jobs=1,
-        random_state=0,
-    )
+    model = make(**BOOSTED_TREES)
     started = process_time()
     model.fit(X, y)
     yield Model(300, None, predictions(model, X_test, split), process_time() - started)

@@ -60,8 +60,11 @@ class Start(_Commands):
         model = RuleBoostingRegressor(3).fit(drawn.table, drawn.target)
         save_model(model, Path(self.folder.name, "model.json"))
 
+    def tokens(self, command: str) -> tuple[str, ...]:
+        return tuple(COMMANDS[command])
+
     def track_cpu_seconds(self, command: str) -> float:
-        return min(self.cpu_seconds(*COMMANDS[command]) for _ in range(3))
+        return min(self.cpu_seconds(*self.tokens(command)) for _ in range(3))
 
     track_cpu_seconds.unit = "s"
 
@@ -77,9 +80,12 @@ class WideFile(_Commands):
         names = [name for name in drawn.table if name.split("_")[0] in KINDS[kinds]]
         self.write(drawn.table[names], drawn.target)
 
-    def track_cpu_seconds(self, n_columns: int, kinds: str) -> float:
+    def tokens(self, n_columns: int, kinds: str) -> tuple[str, ...]:
         easy = ("--n-terms", "1", "--max-conditions", "1", "--no-validation")
-        return self.cpu_seconds("fit", "table.csv", "--target", "y", *easy)
+        return "fit", "table.csv", "--target", "y", *easy
+
+    def track_cpu_seconds(self, n_columns: int, kinds: str) -> float:
+        return self.cpu_seconds(*self.tokens(n_columns, kinds))
 
     track_cpu_seconds.unit = "s"
 
@@ -94,15 +100,15 @@ class Folds(_Commands):
         drawn = planted(1_460, 79)
         self.write(drawn.table, drawn.target)
 
-    def fit(self, n_jobs: int) -> tuple[str, ...]:
+    def tokens(self, n_jobs: int) -> tuple[str, ...]:
         return "fit", "table.csv", "--target", "y", "--n-jobs", str(n_jobs)
 
     def track_seconds(self, n_jobs: int) -> float:
         started = perf_counter()
-        self.run(*self.fit(n_jobs))
+        self.run(*self.tokens(n_jobs))
         return perf_counter() - started
 
     def track_cpu_seconds(self, n_jobs: int) -> float:
-        return self.cpu_seconds(*self.fit(n_jobs))
+        return self.cpu_seconds(*self.tokens(n_jobs))
 
     track_seconds.unit = track_cpu_seconds.unit = "s"
