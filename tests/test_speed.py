@@ -107,10 +107,11 @@ def test_the_fastest_of_several_turns_is_kept():
 
 
 def test_rows_that_are_measured_again_replace_those_before(tmp_path):
-    for table, seconds in (("60x5", 1), ("80x6", 2), ("60x5", 3)):
-        results.keep(tmp_path, results.FITS, [{"table": table, "cpu_seconds": seconds}])
-    found = results.read(tmp_path, results.FITS)
-    assert found.set_index("table")["cpu_seconds"].to_dict() == {"60x5": 3, "80x6": 2}
+    for point, seconds in (("5", 1), ("10", 2), ("5", 3)):
+        row = {"axis": "n_terms", "point": point, "cpu_seconds": seconds}
+        results.keep(tmp_path, results.SCALES, [row])
+    found = results.read(tmp_path, results.SCALES)
+    assert found.set_index("point")["cpu_seconds"].to_dict() == {"5": 3, "10": 2}
 
 
 def test_ratios_of_fits_that_were_ended():

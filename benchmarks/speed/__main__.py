@@ -42,7 +42,7 @@ def main() -> None:
     tables = options.tables or (QUICK_TABLES if quick else TABLES)
     # EBM alone takes more than a minute.
     programs = options.programs or [name for name in PROGRAMS if not (quick and name == EBM)]
-    shared = {"n_turns": 1 if quick else fits.N_TURNS}
+    shared = {"n_turns": options.turns or (1 if quick else fits.N_TURNS)}
     run = results.describe_run()
 
     def keep(name: str, measured: Iterable[list[fits.Row]]) -> None:
@@ -91,6 +91,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument(
         "--limit", type=float, default=600, help="CPU seconds that other programs have for a fit"
     )
+    parser.add_argument("--turns", type=int, help="how often short fits are done; by default 3")
     parser.add_argument(
         *("--before",),
         nargs=2,

@@ -31,14 +31,14 @@ class Point:
     ----------
     axis : str
         What changes.
-    value : str
-        How the page writes the value.
+    name : str
+        How the page writes its value.
     table : str
     settings : dict
     """
 
     axis: str
-    value: str
+    name: str
     table: str = BASE
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -125,7 +125,9 @@ def scale(
     *,
     n_turns: int = N_TURNS,
 ) -> Iterator[list[Row]]:
-    """Change one setting at a time; with two interpreters, in turns.
+    """Change one setting at a time; yields the rows of a point at a time.
+
+    Versions are measured in turns.
 
     Parameters
     ----------
@@ -135,8 +137,8 @@ def scale(
     """
     known: dict[str, dict[Hashable, Row]] = {}  # the base is a point of every axis
     for axis, values in axes.items():
-        rows = []
         for point in points(axis, values):
+            rows = []
             if point.key not in known:
                 runs = {
                     name: partial(run, LACONIC, point.table, point.settings, python=version.python)
@@ -145,8 +147,8 @@ def scale(
                 known[point.key] = in_turns(runs, n_turns)
             for name, found in known[point.key].items():
                 shared = {"laconic": name, "commit": versions[name].commit}
-                rows.append({"axis": axis, "value": point.value} | shared | found)
-        yield rows
+                rows.append({"axis": axis, "point": point.name} | shared | found)
+            yield rows
 
 
 def in_turns(

@@ -7,7 +7,7 @@ import pandas as pd
 
 from benchmarks.pages import fill_in, to_markdown
 from benchmarks.speed.calls import BATCH, COMMAND, FORMS, ONE_ROW
-from benchmarks.speed.fits import AXES, BEFORE, NOW, SHAPES
+from benchmarks.speed.fits import AXES, BEFORE, NOW, SHAPES, points
 from benchmarks.speed.programs import LACONIC, PROGRAMS
 from benchmarks.speed.results import CALLS, FITS, SCALES, THREADS, read
 from benchmarks.speed.tables import TABLES, Table
@@ -160,10 +160,12 @@ def scales_table(scales: pd.DataFrame) -> str:
     lines = []
     for axis in [*AXES, SHAPES]:
         own = scales[scales["axis"] == axis]
-        for value, rows in own.groupby("value", sort=False):
-            now, before = (rows[rows["laconic"] == name] for name in (NOW, BEFORE))
+        names = [point.name for point in points(axis, AXES.get(axis, TABLES))]
+        for name in sorted(own["point"].unique(), key=lambda name: _place(name, names)):
+            rows = own[own["point"] == name]
+            now, before = (rows[rows["laconic"] == version] for version in (NOW, BEFORE))
             [row] = now.to_dict("records")
-            line = [axis, value, number(row["cpu_seconds"]), _proven(row)]
+            line = [axis, name, number(row["cpu_seconds"]), _proven(row)]
             if has_before and len(before):
                 [other] = before.to_dict("records")
                 same = "yes" if row["digest"] == other["digest"] else "no"
@@ -187,9 +189,12 @@ def number(value: float) -> str:
 
 def _in_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Sort by the order of the tables; other tables come last."""
-    known = {table: place for place, table in enumerate(TABLES)}
-    places = rows["table"].map(lambda table: known.get(table, len(known)))
+    places = rows["table"].map(lambda table: _place(table, TABLES))
     return rows.assign(place=places).sort_values("place", kind="stable")
+
+
+def _place(name: str, names: Sequence[str]) -> int:
+    return names.index(name) if name in names else len(names)
 
 
 def _programs(fits: pd.DataFrame) -> list[str]:

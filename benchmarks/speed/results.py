@@ -10,7 +10,7 @@ import pandas as pd
 from benchmarks.peers.run import describe_machine
 
 FITS, THREADS, CALLS, SCALES = "speed_fits", "speed_threads", "speed_calls", "speed_scales"
-KEYS = {FITS: "table", THREADS: "table", CALLS: "call", SCALES: "axis"}
+KEYS = {FITS: ["table"], THREADS: ["table"], CALLS: ["call"], SCALES: ["axis", "point"]}
 """Files, and what their rows are measured together by: a ratio never mixes two runs."""
 
 
@@ -28,13 +28,14 @@ def describe_run() -> dict[str, str]:
 def read(folder: Path, name: str) -> pd.DataFrame:
     """Read a file; without it, nothing was measured."""
     path = folder / f"{name}.csv"
-    return pd.read_csv(path, keep_default_na=True) if path.is_file() else pd.DataFrame()
+    return pd.read_csv(path, dtype={"point": str}) if path.is_file() else pd.DataFrame()
 
 
 def keep(folder: Path, name: str, rows: Iterable[dict[str, Any]]) -> None:
-    """Add rows to a file, in place of those of the same table, call or axis."""
-    new, known, key = pd.DataFrame(rows), read(folder, name), KEYS[name]
+    """Add rows to a file, in place of those of the same table, call or point."""
+    new, known, keys = pd.DataFrame(rows), read(folder, name), KEYS[name]
     if len(known):
-        new = pd.concat([known[~known[key].isin(new[key])], new])
+        again = pd.MultiIndex.from_frame(known[keys]).isin(pd.MultiIndex.from_frame(new[keys]))
+        new = pd.concat([known[~again], new])
     folder.mkdir(parents=True, exist_ok=True)
     new.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
