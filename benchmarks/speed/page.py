@@ -170,12 +170,12 @@ def scales_table(scales: pd.DataFrame) -> str:
                 [other] = before.to_dict("records")
                 same = "yes" if row["digest"] == other["digest"] else "no"
                 ratio = number(row["cpu_seconds"] / other["cpu_seconds"])
-                line += [number(other["cpu_seconds"]), ratio, same]
+                line += [number(other["cpu_seconds"]), _proven(other), ratio, same]
             elif has_before:
-                line += [ABSENT] * 3
+                line += [ABSENT] * 4
             lines.append(line)
     if has_before:
-        head += ["before", "now / before", "same model"]
+        head += ["before", "proven before", "now / before", "same model"]
     return to_markdown(head, lines)
 
 
