@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from problems import all_covered, best_gain, n_drawn
 from rounds import class_constants, make_rounds, run_boost
 from scipy.optimize import minimize
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -25,6 +26,7 @@ from laconic import (
     save_model,
 )
 from laconic.candidates.candidates import candidate_conditions
+from laconic.estimators.files import model_from_dict
 from laconic.export import (
     model_to_dict,
     to_javascript,
@@ -209,7 +211,7 @@ def test_given_rules_are_about_a_class(iris):
     own = Rule(Query((Condition("petal length (cm)", ">", 5.0),)), -0.125, 1)
     kept = RuleBoostingClassifier(2, initial_terms=[own], strategy="stagewise").fit(X, y)
     assert kept.ensemble_[0] == own
-    with pytest.raises(ValueError, match=r"one of three or more classes\. Got 'rose'"):
+    with pytest.raises(ValueError, match=r"three or more classes, or None for any\. Got 'rose'"):
         RuleBoostingClassifier(2, initial_terms=[("petal width (cm) > 1", "rose")]).fit(X, y)
     # The same rule may speak for one class and against another, and not twice about one.
     both = [("petal width (cm) > 1", "setosa"), ("petal width (cm) > 1", "virginica")]
@@ -217,6 +219,17 @@ def test_given_rules_are_about_a_class(iris):
     assert [rule.output for rule in model.ensemble_] == [0, 2]
     with pytest.raises(ValueError, match="Terms must be different"):
         RuleBoostingClassifier(3, initial_terms=[both[0], both[0]]).fit(X, y)
+
+
+@pytest.mark.parametrize("strategy", ["joint", "stagewise"])
+def test_given_terms_are_for_any_class_in_a_file_too(iris, strategy):
+    X, y = iris
+    given = ["petal length (cm) from 4 to 6", "+0.5 if petal width (cm) > 1.7"]
+    model = RuleBoostingClassifier(3, initial_terms=given, strategy=strategy).fit(X, y)
+    assert all(term.output > 0 for term in model.ensemble_[:2])
+    loaded = model_from_dict(model_to_dict(model))
+    assert [pair[1] for pair in loaded.initial_terms] == [None, None]
+    assert clone(loaded).fit(X, y).ensemble_ == model.ensemble_
 
 
 @pytest.mark.parametrize("signs", ["positive", "negative"])

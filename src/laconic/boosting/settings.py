@@ -226,8 +226,10 @@ def form_of(term: Term) -> Query | Slope:
 
 def _parameter(term: InitialTerm, labels: list[Any] | None) -> Any:
     """Write an initial term as users do."""
+    form: Query | Term = term.form
     if term.weight is not None:
-        return make_term(term.form, term.weight, term.output or 0)
-    if term.output is None or labels is None:
-        return term.form
-    return term.form, labels[term.output]
+        form = make_term(term.form, term.weight, term.output or 0)
+    if labels is None or (term.output is None and isinstance(form, Query)):
+        return form
+    # A Rule or a Slope is for the first class unless something else is said.
+    return form, None if term.output is None else labels[term.output]

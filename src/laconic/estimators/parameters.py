@@ -326,9 +326,10 @@ class Parameters(TypedDict, total=False):
 
         They come first and are never replaced; the other terms are found given these. Their weights
         are the best ones, which are 0 where constraints allow no other weight; with
-        strategy="stagewise", a `Rule` keeps its own weight. Of three or more classes, a term votes
-        for the class for which it gains most, unless it is given as a pair of a term and a class.
-        Their certificates compare them with the best term in their place.
+        strategy="stagewise", a `Rule` keeps its own weight. Of three or more classes, a `Rule` or
+        `Slope` votes for that of its output, and others for the class for which they gain most,
+        unless they are given as a pair of a term and a class, or None for any. Their certificates
+        compare them with the best term in their place.
     excluded_terms : list of str, Query, Rule or Slope, or None
         Terms that the model must not contain, nor rules that cover the same training rows.
 

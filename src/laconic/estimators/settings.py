@@ -121,18 +121,18 @@ def _initial_term(
     term: Any, names: Sequence[str], describe: Callable[[str], Any], task: FitTask
 ) -> InitialTerm:
     """Read a term: a text, a Query, a Rule or a Slope, and optionally the class that it is for."""
-    label_output = None
-    if isinstance(term, tuple) and len(term) == 2:
-        term, label = term
+    is_pair = isinstance(term, tuple) and len(term) == 2
+    term, label = term if is_pair else (term, None)
+    form, weight, output = as_term(term, names, describe, task.outputs)
+    if is_pair:
         labels = task.labels or []
-        if not task.outputs or label not in labels:
+        if not task.outputs or (label is not None and label not in labels):
             raise ValueError(
                 f"A pair in {parameter('initial_terms')} must be a term and one of three or more "
-                f"classes. Got {label!r} for the classes {labels}."
+                f"classes, or None for any. Got {label!r} for the classes {labels}."
             )
-        label_output = labels.index(label)
-    form, weight, output = as_term(term, names, describe, task.outputs)
-    return InitialTerm(form, weight or None, output if label_output is None else label_output)
+        output = None if label is None else labels.index(label)
+    return InitialTerm(form, weight or None, output)
 
 
 def categorical_kinds(given: Any, feature_names: Sequence[str]) -> dict[str, str]:
