@@ -309,6 +309,26 @@ def test_terms(term, cell, expected):
         assert outcome(model.predict, X) == by_columns(model.predict, X)
 
 
+DAY = pd.ArrowDtype(pa.date32())
+FAR = {
+    "polars date": pl.DataFrame([pl.Series("a", [10**8], pl.Int32).cast(pl.Date)]),
+    "polars time": pl.DataFrame([pl.Series("a", [2**62]).cast(pl.Datetime("us"))]),
+    "polars duration": pl.DataFrame([pl.Series("a", [2**62]).cast(pl.Duration("ms"))]),
+    "pandas date": pd.DataFrame({"a": pd.array(pa.array([2**30], pa.date32()), dtype=DAY)}),
+}
+
+
+@pytest.mark.parametrize("frame", FAR.values(), ids=FAR)
+@pytest.mark.parametrize("feature", ["a", "b"])
+def test_times_that_python_does_not_have(frame, feature):
+    slope = Slope("b", 1.0, 4.0, 0.5) if feature == "b" else DAY_SLOPE
+    model = make_model([slope], feature_names=("a", "b"))
+    one = frame.assign(b=2.0) if isinstance(frame, pd.DataFrame) else frame.with_columns(b=2.0)
+    two = (pd if isinstance(frame, pd.DataFrame) else pl).concat([one, one])
+    of_first = (outcome(lambda X: model.predict(X)[:1], each) for each in (one, two))
+    assert next(of_first) == next(of_first)
+
+
 def test_texts_that_equal_nothing_are_told():
     model = make_model([([Condition("a", "==", "x")], 1.0)])
     with pytest.warns(UserWarning, match="'a' holds only numbers"):

@@ -284,10 +284,21 @@ def _wrap_frame(X: Any) -> Table:
             lambda position, name: wrap()._extract(position, name),
             is_named=is_named,
             backend="pandas" if is_pandas else "polars",
-            only_row=X.to_numpy(dtype=object)[0].tolist() if is_pandas else _polars_row(X),
+            only_row=_frame_row(X, is_pandas=is_pandas),
         )
     table.has_text_names = is_usual and all(type(label) is str for label in labels)
     return table
+
+
+def _frame_row(X: Any, *, is_pandas: bool) -> list[Any] | None:
+    """Return the cells of the only row; None if there is one that Python does not have."""
+    errors: tuple[type[BaseException], ...] = (Exception,)
+    if not is_pandas:
+        errors = (Exception, nw.dependencies.get_polars().exceptions.PanicException)
+    try:
+        return X.to_numpy(dtype=object)[0].tolist() if is_pandas else _polars_row(X)
+    except errors:
+        return None  # such as dates beyond the year 9999
 
 
 def _polars_row(X: Any) -> list[Any]:
