@@ -125,6 +125,14 @@ def test_cells_in_other_units_are_not_numbers(cells, numbers, odd):
     assert len(caught) == ("5k" not in cells)
 
 
+def test_odd_cells_are_the_same_ones_every_time():
+    # Two units are equally frequent.
+    frame = pl.DataFrame({"a": [*map(str, range(40)), "5%", "7 kg"]})
+    for _ in range(20):
+        with pytest.warns(ColumnWarning, match=r"because of '5%' and '7 kg' \(2 of 42 cells\)"):
+            read_table(frame)
+
+
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
 def test_texts_of_frames_are_read_like_those_of_files(written, make):
     columns = {

@@ -201,7 +201,7 @@ class ColumnReader:
 
         if values.dtype != pl.String:
             return Counter(), []
-        distinct = values.drop_nulls().unique()
+        distinct = values.drop_nulls().unique(maintain_order=True)
         trimmed = distinct.str.strip_chars().alias(values.name)
         bare, formats = _without_unit(trimmed, likely_unit(trimmed)), []
         parsed = numbers(bare, self.reading.decimal)
