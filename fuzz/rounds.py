@@ -415,9 +415,9 @@ class Drawn:
             if self.options["node_limit"] is None:
                 check(best <= CLOSE * scale, "a term is missing", *details)
             return
-        own = self._own(place, found)
+        own, by_chance = self._own(place, found)
         # Prices take almost all of some gains, which are rounded.
-        slack = CLOSE * best + 1e-8 * scale
+        slack = CLOSE * (best + by_chance) + 1e-8 * scale
         check(abs(result.objective_value - own) <= slack, "false value", own, *details)
         check(result.bound >= best - slack, "false bound", *details)
         share = 1.0
@@ -444,12 +444,12 @@ class Drawn:
             is_same = is_by_chance(self.rounds, found) == is_by_chance_here
             check(is_same or is_edge, "not what chance does", excess, *details)
 
-    def _own(self, place: Place, found: Found) -> float:
-        """Compute what the term that was found is worth."""
+    def _own(self, place: Place, found: Found) -> tuple[float, float]:
+        """Compute what the term that was found is worth, and what is taken off for chance."""
         ensemble = found.state.ensemble
         term = make_term(found.form, 0.0, found.output)
         own = Terms(self, ensemble.with_terms((*ensemble, term)))
-        return place.value(own, len(ensemble))
+        return place.value(own, len(ensemble)), place.of_chance(own, len(ensemble))
 
     def _scale(self, place: Place) -> float:
         """Compute the largest gain of any term by itself: what others are small beside."""
