@@ -352,6 +352,8 @@ def test_ctrl_c_in_a_fold_can_keep_what_is_known(n_jobs):
         model.fit(X, y)
     assert caught[0].filename == __file__
     assert (len(model.ensemble_), len(model.cv_results_["n_terms"])) == (2, 3)
+    assert model.reason_.startswith("2 of up to 2 terms: ")
+    assert model.reason_.endswith("at the limit of 2 terms: more may be better.")
 
 
 @pytest.mark.parametrize("n_jobs", [None, 3])

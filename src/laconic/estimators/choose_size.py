@@ -77,15 +77,17 @@ def choose_size(
         )
         folds.append(Fold(run, data, test))
     sizes, notes, n_given = [], [], len(settings.initial_terms)
+    largest = settings.max_terms
     try:
         for size in grow(folds, settings.max_terms, weights, n_given, n_jobs=estimator.n_jobs):
             sizes.append(size)
     except KeyboardInterrupt:
         if estimator.on_interrupt != "keep" or len(sizes) < 2:
             raise
+        largest = len(sizes) - 1
         notes = [
             "Interrupted: the number of terms is chosen among 0 to "
-            f"{len(sizes) - 1}, not up to {settings.max_terms}."
+            f"{largest}, not up to {settings.max_terms}."
         ]
     for fold in folds:
         if fold.run.tasks is not None:
@@ -93,7 +95,7 @@ def choose_size(
     unfinished = folds[0].run.unfinished if len(sizes) == 1 else None
     choice = choose(sizes, [test for _, test in splits], weights, data.scale, n_given)
     estimator.n_terms_, estimator.cv_results_ = choice.n_terms, choice.results
-    estimator.reason_ = _reason(choice, len(splits), settings.max_terms)
+    estimator.reason_ = _reason(choice, len(splits), largest)
     return replace(settings, n_terms=choice.n_terms), unfinished, notes
 
 
