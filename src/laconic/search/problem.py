@@ -236,7 +236,7 @@ class SearchProblem:
         """Return the problem as the core has it, which is made once and kept until `release`."""
         if self._posed is None:
             refitted = None
-            if self.projections is not None:
+            if not (self.projections is None or self.cells is None or self.excluded is None):
                 refitted = self.projections, self.cells, self.excluded
             self._posed = _core.Problem(
                 self.extents,
