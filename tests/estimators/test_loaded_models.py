@@ -126,6 +126,7 @@ MODELS = {
     "stagewise": lambda folder: of_classes(folder, strategy="stagewise", l2_regularization=1.0),
     "polished": lambda folder: of_numbers(folder, strategy="polished"),
     "global": lambda folder: of_numbers(folder, strategy="global"),
+    "weights from other rows": lambda folder: of_classes(folder, honest=0.5),
     "greedy": lambda folder: of_numbers(folder, search="greedy", approximation_factor=0.9),
     "edited": of_edits,
     "cross-validated classes": lambda folder: of_classes(folder, kind=RuleBoostingClassifierCV),
@@ -164,6 +165,15 @@ def saved(model, example, folder):
     return n_rows, pd.read_parquet(folder / "predictions.parquet").to_dict()
 
 
+def effects(model, example):
+    """Of other rows, and what is said of the training rows."""
+    others = {name: values[:40] for name, values in example.arguments.items()}
+    found = model.effects(others.pop("X"), others.pop("y")[::-1], **others)
+    with pytest.raises(ValueError, match="Got the training rows"):
+        model.effects(*example.arguments.values())
+    return found, str(found), model.trust_
+
+
 def arrays(found):
     return [np.asarray(each).tolist() for each in found]
 
@@ -195,6 +205,7 @@ USES = {
     "certificate": certified,
     "decision_function": lambda model, e: model.decision_function(e.X).tolist(),
     "edit": edited,
+    "effects": effects,
     "explain": lambda model, e: [str(model.explain(e.X)), str(model.explain(e.X).to_frame())],
     "fit": fitted_again,
     "fit_transform": lambda model, e: clone(model).fit_transform(e.X, e.y).tolist(),

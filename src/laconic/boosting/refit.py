@@ -107,7 +107,7 @@ def ensemble_risk(
     columns: Sequence[Values],
     y: Floats,
     loss: Loss,
-    l2_regularization: float,
+    l2_regularization: float | Floats,
     sample_weight: Floats | None = None,
     *,
     fit_intercept: bool,
@@ -129,7 +129,7 @@ def ensemble_risk(
     y : ndarray of shape (n_rows,)
         The target, as the loss expects it.
     loss : Loss
-    l2_regularization : float
+    l2_regularization : float or ndarray of shape (n_terms,)
         The penalty λ on the square of each weight, not of intercepts.
     sample_weight : ndarray of shape (n_rows,), default=None
     fit_intercept : bool
@@ -407,7 +407,7 @@ class _Risk(PenalisedRisk):
         n_terms: int,
         y: Floats,
         loss: Loss,
-        penalty: float,
+        penalty: float | Floats,
         sample_weight: Floats | None,
         start: Floats,
         signs: NDArray[np.int_] | None,
@@ -416,8 +416,8 @@ class _Risk(PenalisedRisk):
         super().__init__(start, signs, scales)
         self.is_quadratic = isinstance(loss, SquaredLoss)
         self.y, self.loss, self.offset, self.sample_weight = y, loss, offset, sample_weight
-        self.penalties = np.full(len(values), penalty)
-        self.penalties[n_terms:] = 0.0
+        self.penalties = np.zeros(len(values))
+        self.penalties[:n_terms] = penalty
         terms = RefittedTerms(values, self.penalties)
         self.cells = terms.cells(len(y))
         self.columns = terms.columns(self.cells)
@@ -474,7 +474,7 @@ class _ClassRisk(PenalisedRisk):
         ensemble: RuleEnsemble,
         values: Sequence[Values],
         y: Floats,
-        penalty: float,
+        penalty: float | Floats,
         sample_weight: Floats | None,
         start: Floats,
         signs: NDArray[np.int_] | None,
@@ -482,7 +482,7 @@ class _ClassRisk(PenalisedRisk):
     ) -> None:
         super().__init__(start, signs, scales)
         n_classes = len(ensemble.outputs)
-        terms = RefittedTerms(values, np.full(len(values), penalty))
+        terms = RefittedTerms(values, np.zeros(len(values)) + penalty)
         cells = terms.cells(len(y))
         self.columns, self.penalties = terms.columns(cells), terms.penalties
         self.outputs = np.array([term.output for term in ensemble], dtype=np.intp)

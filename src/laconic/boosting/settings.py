@@ -77,6 +77,8 @@ class Settings:
     l2_regularization: float | str
     """The parameter, which may be "auto"."""
     fit_intercept: bool
+    honest: float | None
+    """Share of the rows that weights are fitted to, and that terms are not found on."""
     search: Any
     """The name of the method, or one of the caller's own."""
     max_conditions: int | None

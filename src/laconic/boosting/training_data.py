@@ -68,6 +68,9 @@ class TrainingData:
     """Rows in memory that these were reduced from."""
     described: Callable[[str], Feature] | None = None
     """Describes a column, where the table does not: rows that were read in parts."""
+    held_out: Floats | None = None
+    """Weights of rows that are kept from the search, and that the weights of terms are fitted to;
+    None where that are the rows of the search."""
     scale: Scale = UNSCALED
     """Scale that `y` and `loss` are divided by, and so the model that is fitted to them."""
 

@@ -31,6 +31,7 @@ from laconic.estimators.convergence import (
 from laconic.estimators.edit import EditReport, alternatives, edited
 from laconic.estimators.fitting import FitRun, columns_of, missing_terms
 from laconic.estimators.global_strategy import certify, check_global, improve
+from laconic.estimators.honest import refitted_run, search_part
 from laconic.estimators.parameters import (
     ATTRIBUTES,
     CV_ATTRIBUTES,
@@ -50,11 +51,12 @@ from laconic.models.shapley import ShapleyValues, feature_importances, shapley_v
 from laconic.models.tasks import Task
 from laconic.search import SearchResult
 from laconic.search.results import describe_certificate
-from laconic.tables.sources.sources import scan
+from laconic.tables.sources.sources import is_source, scan
 from laconic.tables.tables import Table
 from laconic.terms.display import rules_html
 from laconic.terms.formatting import format_count, format_number, format_percent
 from laconic.terms.rules import RuleCoverage, rule_coverages
+from laconic.trust import Trust, fingerprint_of
 
 if TYPE_CHECKING:
     from laconic.report import Report
@@ -169,6 +171,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         data, settings = read_inputs(self, X, y, sample_weight, exposure)
         self._check_size(settings)
         told = told_rows(data, y, sample_weight, exposure)
+        data = search_part(data, settings)
         n_tasks = self._n_tasks(settings)
         with fit_task(self, n_tasks if self._plain is None else None, told) as tasks:
             if self._plain is None:
@@ -252,9 +255,10 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
 
         Sets: ensemble_, stages_, search_results_, unfinished_search_, task_, settings_,
         l2_regularization_, n_candidates_, rule_coverages_, feature_importances_, provable_with_,
-        certificate_.
+        certificate_, fingerprint_, trust_.
         """
-        data, state, settings = run.data, run.state, run.settings
+        settings = run.settings
+        data, state, effects = refitted_run(run)
         penalty, n_candidates = run.l2_regularization, len(run.candidates)
         if run.n_before > 0:
             is_same = self.settings_.is_same_search(settings) and (
@@ -273,7 +277,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         importances = feature_importances(state.ensemble, data.table, data.weights)
         changes = {}
         if run.unfinished or any(map(is_stopped, state.results)):
-            changes = provable_changes(settings, data, run.candidates.extents)
+            changes = provable_changes(settings, run.data, run.candidates.extents)
         # All at once, so that Ctrl-C does not leave parts of two models.
         self.__dict__.update(
             task_=data.task,
@@ -287,12 +291,15 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
             rule_coverages_=coverages,
             feature_importances_=importances,
             provable_with_=changes,
+            fingerprint_=None if is_source(data.X) else fingerprint_of(data),
             **({} if certificate is None else {"certificate_": certificate}),
             **self._chosen(run),
         )
         # Where an earlier model came from, and what was known about it.
         self.__dict__.pop("record_", None)
         self.__dict__.pop("trust_", None)
+        if effects is not None:
+            self.trust_ = Trust(state.ensemble, effects=effects)
 
     @staticmethod
     def _chosen(run: FitRun) -> dict[str, Any]:

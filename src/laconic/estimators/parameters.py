@@ -108,6 +108,7 @@ LEVEL = Kind(
 )
 AMOUNT = _number("[0, inf)", lambda value: value >= 0)
 FRACTION = _number("(0, 1]", lambda value: 0 < value <= 1)
+SHARE = _number("(0, 1)", lambda value: 0 < value < 1)
 SECONDS = _number("(0, inf)", lambda value: value > 0)
 SEARCH = _choice(Method, Literal["optimal", "greedy", "beam"])._replace(
     is_met=lambda value: callable(value) or _is_text(value, *get_args(Method))
@@ -338,6 +339,15 @@ class Parameters(TypedDict, total=False):
     fit_intercept : bool
         Whether the model has an intercept: it starts from the best constant instead of 0.
         Strategies that refit weights refit the intercept with them.
+    honest : float in (0, 1) or None
+        Share of the rows that are kept from the search for terms, and that their weights are
+        fitted to, with intervals. None uses all rows for both.
+
+        Weights are then fitted without a penalty, and say what the terms add on rows that had no
+        part in the choice; `trust_.effects` has the intervals. The price is that terms are found
+        on fewer rows. Rows are divided at random, in the same way in every fit, with the same
+        shares of the classes. Where rows belong together, divide them yourself, and use the method
+        `effects` with `groups`.
     cv : int, splitter, iterable or None
         How rows are held out. An int is a number of folds: rows are shuffled, in the same way in
         every fit, and each fold has the same shares of the classes; None is 5. A splitter of
@@ -413,6 +423,7 @@ class Parameters(TypedDict, total=False):
         "Sequence[str | Query | Rule | Slope] | None", Parameter(None, TERMS.or_none())
     ]
     fit_intercept: Annotated[bool, Parameter(True, BOOL)]
+    honest: Annotated[float | None, Parameter(None, SHARE.or_none())]
     on_interrupt: Annotated[OnInterrupt, Parameter("raise", _choice(OnInterrupt, None))]
     callback: Annotated[
         "Callable[[FitProgress], Any] | None",
@@ -560,7 +571,7 @@ class Refusal(NamedTuple):
         is_default = (
             value is None or value is default or (type(value) is type(default) and value == default)
         )
-        if getattr(estimator, self.beside) != self.value or is_default:
+        if getattr(estimator, self.beside, None) != self.value or is_default:
             return
         raise ValueError(
             f"{parameter(self.name)} cannot be combined with "
@@ -571,6 +582,8 @@ class Refusal(NamedTuple):
 
 REFUSALS = (
     Refusal("warm_start", "strategy", "global", "which exchanges all terms"),
+    Refusal("honest", "strategy", "global", "whose proof is about the weights of its own search"),
+    Refusal("honest", "warm_start", True, "which goes on from weights of other rows"),
     *(
         Refusal(name, "strategy", "global", "which compares with all terms")
         for name in (*CONSTRAINTS, "initial_terms", "excluded_terms")
@@ -604,6 +617,11 @@ rule_coverages_ : list of RuleCoverage
 feature_importances_ : ndarray of shape (n_features,)
     Mean absolute Shapley values of the features over the training rows, divided by their sum; all 0
     if there are no terms.
+trust_ : Trust
+    What is known about the model besides its proof, where it was asked: `effects`.
+fingerprint_ : Fingerprint or None
+    Hashes of the training rows, by which `effects` recognises them; None for tables that are read
+    in parts.
 task_ : Task
     What the model is for: the loss, the classes if there are any, metrics and words.
 loss_ : Loss

@@ -22,7 +22,7 @@ from laconic.terms.conditions import Query
 from laconic.terms.record import FitRecord
 from laconic.terms.rules import RuleCoverage, RuleEnsemble, Term
 from laconic.terms.slopes import Slope
-from laconic.trust import Trust
+from laconic.trust import Fingerprint, Trust
 
 
 class RuleModel:
@@ -52,6 +52,8 @@ class RuleModel:
         Bound on the distance to the best possible model on its training rows, where computed.
     trust_ : Trust
         What is known about chance, effects on unseen rows, stability and intervals, where asked.
+    fingerprint_ : Fingerprint or None
+        Hashes by which training rows are recognised; None for a table that was read in parts.
     """
 
     ensemble_: RuleEnsemble
@@ -68,6 +70,7 @@ class RuleModel:
     reading_: Reading | None = None
     certificate_: EnsembleCertificate | None = None
     trust_: Trust = Trust()
+    fingerprint_: Fingerprint | None = None
     # A table that was read already; only the copies of `first_terms` and `edit` have one.
     _known: tuple[Any, Table] | None = None
 

@@ -6,5 +6,17 @@ values, which says of itself what it is in words. `Trust` holds the answers that
 """
 
 from laconic.trust.answers import Trust
+from laconic.trust.effects import Effect, Effects, estimate_effects, refit_to
+from laconic.trust.fingerprint import Fingerprint, fingerprint, fingerprint_of, hash_rows
 
-__all__ = ["Trust"]
+__all__ = [
+    "Effect",
+    "Effects",
+    "Fingerprint",
+    "Trust",
+    "estimate_effects",
+    "fingerprint",
+    "fingerprint_of",
+    "hash_rows",
+    "refit_to",
+]

@@ -37,7 +37,7 @@ from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Condition
 from laconic.terms.record import FitRecord
 from laconic.terms.rules import Output, Rule, RuleEnsemble, Term
-from laconic.trust import Trust
+from laconic.trust import Fingerprint, Trust
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
@@ -75,6 +75,8 @@ class SavedModel:
     """How close the model comes to the best possible one, where that was proven."""
     trust: Trust | None = None
     """What is known about the model besides its proof."""
+    fingerprint: Fingerprint | None = None
+    """What is kept of the training rows, to recognise them."""
     reason: str | None = None
     """Why there are so many terms, where their number was chosen."""
 
@@ -94,6 +96,7 @@ class SavedModel:
             "reading_": self.reading,
             "certificate_": self.certificate,
             "trust_": self.trust,
+            "fingerprint_": self.fingerprint,
             "reason_": self.reason,
             "n_features_in_": len(feature_names),
         }
@@ -157,6 +160,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             "reading": model.reading_,
             "certificate": None if certificate is None else certificate.to_dict(),
             "trust": model.own_trust,
+            "fingerprint": model.fingerprint_,
             "reason": getattr(model, "reason_", None),
         }
     )
@@ -267,7 +271,8 @@ def _read_model(data: Any) -> SavedModel:
         None
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
-        replace(found["trust"], ensemble=ensemble),
+        _read_trust(found["trust"], ensemble),
+        found["fingerprint"],
         found["reason"],
     )
 
@@ -292,6 +297,14 @@ def _read_settings(values: dict[str, Any], names: Sequence[str], task: Task) -> 
         require(is_met, f"{path}.{name}", f"null for {task.name}", values[name])
     constraints = read_constraints(names, classes=task.labels, **values["constraints"])
     return Settings(**{**values, "constraints": constraints})
+
+
+def _read_trust(trust: Trust, ensemble: RuleEnsemble) -> Trust:
+    """Return the answers; refuse those that are about other terms or weights."""
+    effects = trust.effects
+    is_own = effects is None or effects.is_about(ensemble)
+    require(is_own, "trust.effects", "about the terms of the model, with their weights", effects)
+    return replace(trust, ensemble=ensemble)
 
 
 def _check_term(path: str, term: Term, names: Sequence[str], task: Task) -> None:

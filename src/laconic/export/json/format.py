@@ -36,7 +36,7 @@ from laconic.boosting import InitialTerm, Settings
 from laconic.boosting.certificate import SizeBound
 from laconic.boosting.settings import OWN_SEARCH, form_of, make_term
 from laconic.candidates.constraints import CONSTRAINTS
-from laconic.export.json.trust import TRUST
+from laconic.export.json.trust import FINGERPRINT, TRUST
 from laconic.export.portable import named_loss
 from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
 from laconic.models.tasks import TASKS
@@ -545,6 +545,7 @@ _MODEL_ENTRIES: Entries = {
     "reading": Entry(READING, default=None),
     "certificate": Entry(ENSEMBLE_CERTIFICATE, default=None),
     "trust": Entry(TRUST, default=Trust()),
+    "fingerprint": Entry(optional(FINGERPRINT), default=None),
     "reason": Entry(
         optional(TEXT), "Why there are so many terms, where their number was chosen.", default=None
     ),

@@ -1,0 +1,215 @@
+"""A fingerprint of training rows: it tells whether other rows are the same, and holds none of them.
+
+Each row has a hash of its cells and its target. Kept are the number of rows, the sum of all hashes,
+and the smallest hashes, which are a random sample of the distinct rows. The order of the rows, and
+whether a number is an integer, a float or a text, make no difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._util.types import Floats
+from laconic.boosting import TrainingData
+from laconic.tables.columns import CategoricalColumn, Category, TimeColumn, with_dates
+from laconic.tables.tables import Table
+
+N_SMALLEST = 256
+"""Number of hashes that are kept."""
+# Shares of known rows that nobody needs to be warned of, and hits that may be chance.
+_SMALL_SHARE = 0.1
+_FEW_HITS = 5
+# Rows that are hashed at a time: their hashes stay in the cache of a processor.
+_BLOCK_SIZE = 16_384
+
+Hashes = NDArray[np.uint64]
+
+_RANGE = 2.0**64
+# Those of the generator SplitMix64, whose last steps mix the bits of a number.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
+# What stands for a missing value.
+_MISSING = np.uint64(0x7FF8_0000_0000_0000)
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What is kept of the rows that a model was fitted to.
+
+    Examples
+    --------
+    >>> few = Fingerprint(3, 12, (1, 4, 7), (1, 1, 1))
+    >>> few.is_same(Fingerprint(3, 12, (1, 4, 7), (1, 1, 1)))
+    True
+    """
+
+    n_rows: int
+    """Number of rows of positive weight."""
+    total: int
+    """Sum of the hashes of all rows, modulo 2**64."""
+    smallest: tuple[int, ...]
+    """The smallest distinct hashes of rows, ascending."""
+    counts: tuple[int, ...]
+    """How many rows have each of them: 1, 2, or 3 for three or more."""
+
+    def is_same(self, other: Fingerprint) -> bool:
+        """Check whether both are of the same rows, in any order."""
+        return (self.n_rows, self.total) == (other.n_rows, other.total)
+
+    @property
+    def sampled_range(self) -> int:
+        """The hashes up to this one are known."""
+        return self.smallest[-1] if len(self.smallest) >= N_SMALLEST else 2**64 - 1
+
+    def known_share(self, hashes: Hashes) -> float:
+        """Estimate what share of other rows are among these; 0 where it may be chance.
+
+        Only rows that occur once among these can tell. By chance, another row of the same
+        population is one of them about as often as rows occur twice among these: the estimate of
+        Good and Turing. So rows that coincide in a table of few distinct rows are no evidence.
+        """
+        counts = np.array(self.counts)
+        n_once, n_twice = int((counts == 1).sum()), int((counts == 2).sum())
+        alone = np.array(self.smallest, dtype=np.uint64)[counts == 1]
+        n_hits = int(np.isin(hashes[hashes <= np.uint64(self.sampled_range)], alone).sum())
+        if_all, by_chance = (
+            len(hashes) * each / self.n_rows for each in (n_once, 2 * n_twice)
+        )
+        limit = by_chance + 4.0 * math.sqrt(by_chance)
+        if n_hits < _FEW_HITS or n_hits <= limit or if_all <= by_chance:
+            return 0.0
+        share = min((n_hits - by_chance) / (if_all - by_chance), 1.0)
+        return share if share >= _SMALL_SHARE else 0.0
+
+
+def fingerprint(hashes: Hashes) -> Fingerprint:
+    """Make the fingerprint of rows, given their hashes.
+
+    Examples
+    --------
+    >>> fingerprint(np.array([7, 1, 4, 1], dtype=np.uint64))
+    Fingerprint(n_rows=4, total=13, smallest=(1, 4, 7), counts=(2, 1, 1))
+    """
+    n_read, n_rows = 4 * N_SMALLEST, len(hashes)
+    while True:
+        low = hashes
+        if n_read < n_rows:
+            low = hashes[hashes <= np.partition(hashes, n_read - 1)[n_read - 1]]
+        smallest, counts = np.unique(low, return_counts=True)
+        if len(smallest) >= N_SMALLEST or n_read >= n_rows:
+            break
+        n_read *= 8
+    total = int(np.add.reduce(hashes, dtype=np.uint64))
+    return Fingerprint(
+        n_rows,
+        total,
+        tuple(smallest[:N_SMALLEST].tolist()),
+        tuple(np.minimum(counts[:N_SMALLEST], 3).tolist()),
+    )
+
+
+def fingerprint_of(data: TrainingData) -> Fingerprint:
+    """Make the fingerprint of the rows that count, before they were reduced to distinct ones."""
+    return fingerprint(hash_rows(data if data.whole is None else data.whole))
+
+
+def hash_rows(data: TrainingData) -> Hashes:
+    """Compute a hash of each row that counts: of its cells and its target.
+
+    Numbers are compared as float32, as which tables are often stored, and dates to the microsecond.
+    """
+    table = data.table
+    hashes = np.zeros(table.n_rows, dtype=np.uint64)
+    for position, name in enumerate(table.feature_names):
+        _add_column(hashes, table, name, _salt(position))
+    _add_numbers(hashes, data.target, _salt(-1))
+    return _mixed(hashes[data.counted])
+
+
+def _salt(position: int) -> np.uint64:
+    """Return a number for each column, so that columns cannot be exchanged."""
+    return np.uint64((position + 2) * int(_STEP) % 2**64)
+
+
+def _add_column(hashes: Hashes, table: Table, name: str, salt: np.uint64) -> None:
+    """Add the hashes of the cells of a column."""
+    stored = table.stored_cells(name)
+    if stored is not None:
+        part = np.zeros(len(stored.rows), dtype=np.uint64)
+        _add_numbers(part, stored.values, salt)
+        hashes[stored.rows] += part
+        return
+    column = with_dates(table.column(name))
+    if table.column(name).is_numeric:
+        # Numbers are quickly read again.
+        table.pop_column(name)
+    if isinstance(column, CategoricalColumn):
+        of_categories = _of_categories(column.categories, salt)
+        hashes += of_categories[column.codes]
+    else:
+        _add_numbers(hashes, column.values, salt, is_time=isinstance(column, TimeColumn))
+
+
+def _of_categories(categories: tuple[Category, ...], salt: np.uint64) -> Hashes:
+    """Hash the categories of a column; the last entry is that of missing values."""
+    bits = np.array([*map(_bits, categories), int(_MISSING)], dtype=np.uint64)
+    return _of_bits(bits, salt)
+
+
+def _bits(category: Category) -> int:
+    """Return a number for a category: of texts that are numbers, that of the number."""
+    text = str(category).strip().lower()
+    try:
+        number = float({"true": 1.0, "false": 0.0}.get(text, text))
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return int(_number_bits(np.array([number]))[0])
+    digest = hashlib.blake2b(str(category).encode("utf-8", "surrogatepass"), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def _add_numbers(
+    hashes: Hashes, numbers: Floats, salt: np.uint64, *, is_time: bool = False
+) -> None:
+    """Add the hashes of numbers."""
+    for start in range(0, len(numbers), _BLOCK_SIZE):
+        block = numbers[start : start + _BLOCK_SIZE]
+        bits = _number_bits(block, is_time=is_time)
+        hashes[start : start + _BLOCK_SIZE] += _of_bits(bits, salt)
+
+
+def _number_bits(numbers: Floats, *, is_time: bool = False) -> Hashes:
+    """Return the bits of numbers; zero has none, and all missing values have the same."""
+    exact = np.asarray(numbers, dtype=np.float64)
+    if not is_time:
+        with np.errstate(over="ignore"):
+            exact = exact.astype(np.float32).astype(np.float64)
+    bits: Hashes = (exact + 0.0).view(np.uint64)  # and not -0
+    missing = np.isnan(exact)
+    if missing.any():
+        bits[missing] = _MISSING
+    return bits
+
+
+def _of_bits(bits: Hashes, salt: np.uint64) -> Hashes:
+    """Hash the bits of cells; zeros have the hash 0, as in tables that do not store them."""
+    zero: Any = _mixed(np.array([salt], dtype=np.uint64))
+    return _mixed(bits + salt) - zero
+
+
+def _mixed(hashes: Hashes) -> Hashes:
+    """Spread every bit of some numbers over all bits."""
+    found = hashes + _STEP
+    for shift, factor in zip(_SHIFTS[:2], _FACTORS, strict=True):
+        found ^= found >> shift
+        found *= factor
+    found ^= found >> _SHIFTS[2]
+    return found
