@@ -6,5 +6,6 @@ values, which says of itself what it is in words. `Trust` holds the answers that
 """
 
 from laconic.trust.answers import Trust
+from laconic.trust.chance import Chance, ChanceProgress, TermChance
 
-__all__ = ["Trust"]
+__all__ = ["Chance", "ChanceProgress", "TermChance", "Trust"]
