@@ -203,6 +203,7 @@ USES = {
         model.alternatives(len(model.ensemble_), **e.arguments, tolerance=0.3, max_found=4)
     ),
     "certificate": certified,
+    "chance": lambda model, e: model.chance(**e.arguments, n_permutations=9),
     "decision_function": lambda model, e: model.decision_function(e.X).tolist(),
     "edit": edited,
     "effects": effects,

@@ -108,6 +108,14 @@ class Rounds:
         penalty, weights = self.l2_regularization, self.sample_weight
         return SearchProblem(self.candidates.extents, zeros, zeros, penalty, weights)
 
+    def with_target(self, y: Floats, sample_weight: Floats | None) -> Rounds:
+        """Return the same rounds for another target, and weights that go with it."""
+        other = replace(self, y=y, sample_weight=sample_weight)
+        if sample_weight is self.sample_weight:
+            # What was checked and converted once is the same.
+            vars(other)["_unposed"] = self._unposed
+        return other
+
     @cached_property
     def weights(self) -> Floats:
         """Weights of the rows; ones if there are none."""
@@ -258,11 +266,31 @@ class Rounds:
         self, found: Found, term: Term, values: Values, result: SearchResult | None = None
     ) -> float:
         """Compute what a term, with its certificate, is worth at the position that was searched."""
-        problem, form, standard = found.problems[term.output], form_of(term), self._standard(values)
+        return self._worth(found.problems[term.output], term, values, result, found.noise)
+
+    def value_beside(
+        self, state: State, term: Term, values: Values, result: SearchResult | None = None
+    ) -> float:
+        """Compute what a term, with its certificate, is worth beside those of a state."""
+        _, gradients, hessians = self.derivatives(state)
+        noise = self.noise(gradients, hessians) if self.beats_chance else 0.0
+        output = term.output
+        problem = self.pose(gradients[output], hessians[output], self.others(state, output))
+        return self._worth(problem, term, values, result, noise)
+
+    def _worth(
+        self,
+        problem: SearchProblem,
+        term: Term,
+        values: Values,
+        result: SearchResult | None,
+        noise: float,
+    ) -> float:
+        form, standard = form_of(term), self._standard(values)
         gain = 0.0
         if self._sign(term) * problem.weight_of(standard) >= 0.0:
             gain = problem.objective_of(problem.value(standard))
-        return self.terms.worth(form, gain, found.noise, 0 if result is None else len(result.query))
+        return self.terms.worth(form, gain, noise, 0 if result is None else len(result.query))
 
     def _sign(self, term: Term) -> int:
         if self.constraints is None:
@@ -385,6 +413,33 @@ class Rounds:
             return state, 0
         ensemble, n_halvings = refitted(state.ensemble, self.risk(state))
         return replace(state, ensemble=ensemble), n_halvings
+
+    def stepped(self, state: State) -> State:
+        """Find the weights of the terms one after the other, as rounds without refits do.
+
+        Terms that were given keep theirs.
+        """
+        found = state.first(0)
+        if self.fit_intercept:
+            found, _ = self.refit(found)
+        for position, term in enumerate(state.ensemble):
+            values, results = state.columns[position], state.results
+            if position >= len(results) or results[position].status is not SearchStatus.GIVEN:
+                term = replace(term, weight=self._step_beside(found, term, values))
+            columns = (*found.columns, values)
+            ensemble = found.ensemble.with_terms((*found.ensemble, term))
+            found = replace(state, ensemble=ensemble, columns=columns, results=())
+        return replace(found, results=state.results)
+
+    def _step_beside(self, state: State, term: Term, values: Values) -> float:
+        raw_predictions, gradients, hessians = self.derivatives(state)
+        output, standard = term.output, self._standard(values)
+        step, _ = guarded_step(
+            self.pose(gradients[output], hessians[output], None).weight_of(standard),
+            *(standard, self.y, raw_predictions, self.loss, self.l2_regularization),
+            *(self.sample_weight, self._output(output)),
+        )
+        return self.natural(step, values) if step * self._sign(term) >= 0.0 else 0.0
 
     def _without_idle(self, state: State) -> State:
         """Remove terms whose weight is 0 because of constraints, unless they were given.

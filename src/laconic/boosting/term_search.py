@@ -88,7 +88,7 @@ class TermSearch:
         noise : float
             Gain of chance per logarithm of the number of terms that are searched.
         options : mapping
-            Keyword arguments of :func:`laconic.search.search`.
+            Keyword arguments of :func:`laconic.search.search`. A cutoff is for both kinds of terms.
 
         Returns
         -------
@@ -101,7 +101,11 @@ class TermSearch:
         slope = self._best_slope(problem, output, known, noise, n_jobs)
         if slope is not None and options.get("method", "optimal") == "optimal":
             # No more than rules that are as good is of interest.
-            options = {**options, "cutoff": (1.0 - ROUNDING) * slope.value}
+            least = options.get("cutoff") or 0.0
+            if options.get("stop_above_cutoff") and slope.value > least:
+                above = SearchResult((), slope.value, math.inf, SearchStatus.CUTOFF)
+                return above, slope.slope
+            options = {**options, "cutoff": max((1.0 - ROUNDING) * slope.value, least)}
         result = search(
             problem, families=self._queries(output), brevity=self.brevity, noise=noise, **options
         )
@@ -168,6 +172,9 @@ def _is_before(slope: FoundSlope, rule: SearchResult) -> bool:
 def _of_slope(slope: FoundSlope, rules: SearchResult) -> SearchResult:
     """Return the certificate of a slope that is better than all rules that a search has found."""
     bound, status = max(rules.bound, slope.value), rules.status
+    if status is SearchStatus.CUTOFF and (1.0 - ROUNDING) * rules.bound > slope.value:
+        # The caller was interested in better terms only: rules may be better than the slope.
+        return replace(rules, query=(), objective_value=slope.value)
     is_proven = status in (SearchStatus.OPTIMAL, SearchStatus.CUTOFF)
     if is_proven or (bound <= slope.value and status is not SearchStatus.INTERRUPTED):
         bound = slope.value

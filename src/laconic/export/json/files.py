@@ -26,6 +26,7 @@ from laconic.boosting.certificate import EnsembleCertificate, EnsemblesOfSize, E
 from laconic.boosting.settings import CLASS_SETTINGS, make_term
 from laconic.candidates.constraints import read_constraints
 from laconic.export.json.format import NAME, VERSION, SavedTerm, model_format
+from laconic.export.json.trust import checked_trust
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NamedLoss, loss_settings, make_loss
 from laconic.models import RuleModel
@@ -271,8 +272,12 @@ def _read_model(data: Any) -> SavedModel:
         None
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
+<<<<<<< HEAD
         _read_trust(found["trust"], ensemble),
         found["fingerprint"],
+=======
+        checked_trust(found["trust"], ensemble),
+>>>>>>> chance
         found["reason"],
     )
 
