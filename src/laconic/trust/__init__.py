@@ -6,5 +6,11 @@ values, which says of itself what it is in words. `Trust` holds the answers that
 """
 
 from laconic.trust.answers import Trust
+from laconic.trust.stability import (
+    FeatureStability,
+    Stability,
+    StabilityProgress,
+    TermStability,
+)
 
-__all__ = ["Trust"]
+__all__ = ["FeatureStability", "Stability", "StabilityProgress", "TermStability", "Trust"]

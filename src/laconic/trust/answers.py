@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from laconic.terms.rules import RuleEnsemble
+from laconic.trust.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Trust:
 
     ensemble: RuleEnsemble | None = field(default=None, compare=False)
     """What the answers are about."""
+    stability: Stability | None = None
+    """How often the terms come back in resampled copies of the training table."""
 
     @property
     def is_empty(self) -> bool:
