@@ -65,9 +65,10 @@ class TermStability:
         what = "a rule for nearly the same rows"
         if self.kind == "slope":
             what = "nearly the same slope"
-        times = {0: "never", 1: "once", 2: "twice"}.get(self.n_returned, f"{self.n_returned} times")
+        times = {1: "once", 2: "twice"}.get(self.n_returned, f"{self.n_returned} times")
         copies = format_count(n_done, "resampled copy", "resampled copies")
-        return f"In {copies}, {what} came back {times}{self._copy_words}."
+        came = f"came back {times}" if self.n_returned else "never came back"
+        return f"In {copies}, {what} {came}{self._copy_words}."
 
     @property
     def _copy_words(self) -> str:
@@ -199,7 +200,8 @@ class Stability:
     def _term_lines(self) -> list[str]:
         width = max([len(str(term.n_returned)) for term in self.terms], default=0)
         lines = [
-            f" {term.n_returned:>{width}} times  {term.text}{term._copy_words}"
+            f" {term.n_returned:>{width}} {'time ' if term.n_returned == 1 else 'times'}  "
+            f"{term.text}{term._copy_words}"
             for term in self.terms
         ]
         return lines or [" The model has no terms."]
@@ -303,7 +305,7 @@ def draw_rows(
     Examples
     --------
     >>> draw_rows(0, 0, np.array([0, 0, 1, 2, -1]), np.any).tolist()
-    [0, 0, 2, 1, 0]
+    [1, 1, 0, 2, 0]
     """
     rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(number,)))
     n_units = int(units.max()) + 1

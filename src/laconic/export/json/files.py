@@ -26,6 +26,7 @@ from laconic.boosting.certificate import EnsembleCertificate, EnsemblesOfSize, E
 from laconic.boosting.settings import CLASS_SETTINGS, make_term
 from laconic.candidates.constraints import read_constraints
 from laconic.export.json.format import NAME, VERSION, SavedTerm, model_format
+from laconic.export.json.trust import trust_in
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NamedLoss, loss_settings, make_loss
 from laconic.models import RuleModel
@@ -267,7 +268,7 @@ def _read_model(data: Any) -> SavedModel:
         None
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
-        replace(found["trust"], ensemble=ensemble),
+        trust_in(ensemble, found["trust"]),
         found["reason"],
     )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from laconic._util.checks import require
 from laconic._util.json_format import (
     AMOUNT,
     BOOLEAN,
@@ -16,6 +18,7 @@ from laconic._util.json_format import (
     choice,
     optional,
 )
+from laconic.terms.rules import RuleEnsemble
 from laconic.trust import FeatureStability, Stability, TermStability, Trust
 
 
@@ -83,3 +86,12 @@ TRUST = Object(
     Trust,
     "What is known about the model besides its proof, where it was asked.",
 )
+
+
+def trust_in(ensemble: RuleEnsemble, found: Trust) -> Trust:
+    """Return answers from a file as those about a model; refuse answers about another one."""
+    if found.stability is not None:
+        n_answers = len(found.stability.terms)
+        required = f"an array of {len(ensemble)} items, one for each term"
+        require(n_answers == len(ensemble), "trust.stability.terms", required, n_answers)
+    return replace(found, ensemble=ensemble)
