@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -459,8 +459,7 @@ def make_stability(
         values = original.values(other)
         spread.add(_raw_predictions(other, values))
         features.update(other.used_features)
-        matches = _matches(original, other, of_rows, values[counted])
-        for place, copy in matches.items():
+        for place, copy in _copies(original, other, of_rows, values[counted]):
             copies[place][copy] += 1
     names = ensemble.feature_names or ()
     order = {name: place for place, name in enumerate(names)}
@@ -486,17 +485,24 @@ def make_stability(
     )
 
 
-def _matches(
-    original: Original, other: RuleEnsemble, values: Values, other_values: Values
-) -> dict[int, tuple[str, bool]]:
-    """Find the terms that came back in another model: its text, and whether it is a complement.
+class Pair(NamedTuple):
+    """A term of another model that is most similar to one of the original model."""
 
-    The most similar terms first, each of both models at most once: a single term of the other model
-    is not the return of two.
+    match: Match
+    place: int
+    """Its position in the other model."""
+
+
+def similar_terms(
+    original: Original, other: RuleEnsemble, values: Values, other_values: Values
+) -> dict[int, Pair]:
+    """Pair terms of the original model, by position, with terms of another one.
+
+    The most similar ones first, and each of them once: a term of the other model is not the return
+    of two.
     """
     pairs = []
     for place, term in enumerate(original.ensemble):
-        least = SIMILAR_VALUES if isinstance(term, Slope) else SIMILAR_ROWS
         for other_place, candidate in enumerate(other):
             match = match_terms(
                 term,
@@ -505,15 +511,25 @@ def _matches(
                 other_values[:, other_place],
                 has_intercept=original.has_intercept,
             )
-            if match.similarity >= least:
-                pairs.append((-match.similarity, place, other_place, match.is_complement))
-    found: dict[int, tuple[str, bool]] = {}
+            if match.similarity > 0.0:
+                pairs.append((-match.similarity, place, other_place, match))
+    found: dict[int, Pair] = {}
     taken: set[int] = set()
-    for _, place, other_place, is_complement in sorted(pairs):
+    for _, place, other_place, match in sorted(pairs):
         if place not in found and other_place not in taken:
-            found[place] = _full_text(other, other[other_place]), is_complement
+            found[place] = Pair(match, other_place)
             taken.add(other_place)
     return found
+
+
+def _copies(
+    original: Original, other: RuleEnsemble, values: Values, other_values: Values
+) -> Iterator[tuple[int, tuple[str, bool]]]:
+    """Yield the terms that came back: position, text, and whether it is that of a complement."""
+    for place, pair in similar_terms(original, other, values, other_values).items():
+        is_slope = isinstance(original.ensemble.terms[place], Slope)
+        if pair.match.similarity >= (SIMILAR_VALUES if is_slope else SIMILAR_ROWS):
+            yield place, (_full_text(other, other.terms[pair.place]), pair.match.is_complement)
 
 
 def _full_text(ensemble: RuleEnsemble, term: Term) -> str:
