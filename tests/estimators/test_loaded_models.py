@@ -6,6 +6,7 @@ fails here until it says what a loaded model makes of it.
 
 import inspect
 import warnings
+from copy import copy
 from functools import cache
 
 import numpy as np
@@ -227,6 +228,7 @@ USES = {
     "set_params": parameters,
     "set_score_request": lambda model, e: None,
     "shapley_values": lambda model, e: model.shapley_values(e.X[:5], e.X).values.tolist(),
+    "stability": lambda model, e: copy(model).stability(**e.arguments, n_resamples=3),
     "staged_decision_function": lambda model, e: arrays(model.staged_decision_function(e.X)),
     "staged_predict": lambda model, e: arrays(model.staged_predict(e.X)),
     "transform": transformed,
@@ -238,7 +240,9 @@ USES = {
     "stages": lambda model, e: list(model.stages),
 }
 # A file holds the model that was chosen, and not how: fits and parameters are those of its size.
-NOT_OF_CROSS_VALIDATED = {"fit", "fit_transform", "set_output", "get_params", "set_params"}
+NOT_OF_CROSS_VALIDATED = {
+    *("fit", "fit_transform", "set_output", "get_params", "set_params", "stability")
+}
 
 
 def public_members(kind):

@@ -26,7 +26,11 @@ from laconic.boosting.certificate import EnsembleCertificate, EnsemblesOfSize, E
 from laconic.boosting.settings import CLASS_SETTINGS, make_term
 from laconic.candidates.constraints import read_constraints
 from laconic.export.json.format import NAME, VERSION, SavedTerm, model_format
+<<<<<<< HEAD
 from laconic.export.json.trust import checked_trust
+=======
+from laconic.export.json.trust import trust_in
+>>>>>>> stability
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NamedLoss, loss_settings, make_loss
 from laconic.models import RuleModel
@@ -273,11 +277,15 @@ def _read_model(data: Any) -> SavedModel:
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
 <<<<<<< HEAD
+<<<<<<< HEAD
         _read_trust(found["trust"], ensemble),
         found["fingerprint"],
 =======
         checked_trust(found["trust"], ensemble),
 >>>>>>> chance
+=======
+        trust_in(ensemble, found["trust"]),
+>>>>>>> stability
         found["reason"],
     )
 

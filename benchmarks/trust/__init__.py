@@ -1,0 +1,1 @@
+"""Simulations behind what is said about how sure a model is."""
