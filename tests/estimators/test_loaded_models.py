@@ -164,6 +164,13 @@ def saved(model, example, folder):
     return n_rows, pd.read_parquet(folder / "predictions.parquet").to_dict()
 
 
+def conformal(model, example):
+    made = model.conformalize(**example.arguments, cv=3)
+    is_of_classes = model.task_.labels is not None
+    predict = model.predict_set if is_of_classes else model.predict_interval
+    return made, str(made), predict(example.X).tolist()
+
+
 def arrays(found):
     return [np.asarray(each).tolist() for each in found]
 
@@ -193,6 +200,7 @@ USES = {
         model.alternatives(len(model.ensemble_), **e.arguments, tolerance=0.3, max_found=4)
     ),
     "certificate": certified,
+    "conformalize": conformal,
     "decision_function": lambda model, e: model.decision_function(e.X).tolist(),
     "edit": edited,
     "explain": lambda model, e: [str(model.explain(e.X)), str(model.explain(e.X).to_frame())],
@@ -202,7 +210,9 @@ USES = {
     "get_metadata_routing": lambda model, e: str(model.get_metadata_routing()),
     "get_params": lambda model, e: settings(model),
     "predict": lambda model, e: model.predict(e.X).tolist(),
+    "predict_interval": lambda model, e: model.predict_interval(e.X).tolist(),
     "predict_proba": lambda model, e: model.predict_proba(e.X).tolist(),
+    "predict_set": lambda model, e: model.predict_set(e.X).tolist(),
     "predictions_for": lambda model, e: arrays(
         (model.predictions_for(e.X).raw, model.predictions_for(e.X).covered)
     ),
@@ -226,7 +236,9 @@ USES = {
     "stages": lambda model, e: list(model.stages),
 }
 # A file holds the model that was chosen, and not how: fits and parameters are those of its size.
-NOT_OF_CROSS_VALIDATED = {"fit", "fit_transform", "set_output", "get_params", "set_params"}
+NOT_OF_CROSS_VALIDATED = {
+    *("conformalize", "fit", "fit_transform", "set_output", "get_params", "set_params")
+}
 
 
 def public_members(kind):

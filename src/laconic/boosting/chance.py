@@ -113,7 +113,9 @@ class _Judge:
         left = found.standard.astype(np.float64)
         others = rounds.others(self.state, output)
         if others is not None and len(others.values) > 0:
-            left = _unexplained(left, np.array(others.values), rounds.weights * self.hessians[output])
+            left = _unexplained(
+                left, np.array(others.values), rounds.weights * self.hessians[output]
+            )
         variance = _variance(left, self.gradients[output], self.hessians[output], rounds.weights)
         relative = variance / (self.noise * float(rounds.weights.sum()))
         return self.by_chance(found) * max(relative, 1.0)

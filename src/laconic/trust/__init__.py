@@ -6,5 +6,6 @@ values, which says of itself what it is in words. `Trust` holds the answers that
 """
 
 from laconic.trust.answers import Trust
+from laconic.trust.intervals import Intervals
 
-__all__ = ["Trust"]
+__all__ = ["Intervals", "Trust"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from laconic.terms.rules import RuleEnsemble
+from laconic.trust.intervals import Intervals
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Trust:
 
     ensemble: RuleEnsemble | None = field(default=None, compare=False)
     """What the answers are about."""
+    intervals: Intervals | None = None
+    """How sure predictions are."""
 
     @property
     def is_empty(self) -> bool:
