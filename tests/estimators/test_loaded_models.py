@@ -166,6 +166,7 @@ def saved(model, example, folder):
     return n_rows, pd.read_parquet(folder / "predictions.parquet").to_dict()
 
 
+<<<<<<< HEAD
 def effects(model, example):
     """Of other rows, and what is said of the training rows."""
     others = {name: values[:40] for name, values in example.arguments.items()}
@@ -173,6 +174,13 @@ def effects(model, example):
     with pytest.raises(ValueError, match="Got the training rows"):
         model.effects(*example.arguments.values())
     return found, str(found), model.trust_
+=======
+def conformal(model, example):
+    made = model.conformalize(**example.arguments, cv=3)
+    is_of_classes = model.task_.labels is not None
+    predict = model.predict_set if is_of_classes else model.predict_interval
+    return made, str(made), predict(example.X).tolist()
+>>>>>>> intervals
 
 
 def arrays(found):
@@ -204,7 +212,11 @@ USES = {
         model.alternatives(len(model.ensemble_), **e.arguments, tolerance=0.3, max_found=4)
     ),
     "certificate": certified,
+<<<<<<< HEAD
     "chance": lambda model, e: model.chance(**e.arguments, n_permutations=9),
+=======
+    "conformalize": conformal,
+>>>>>>> intervals
     "decision_function": lambda model, e: model.decision_function(e.X).tolist(),
     "edit": edited,
     "effects": effects,
@@ -215,7 +227,9 @@ USES = {
     "get_metadata_routing": lambda model, e: str(model.get_metadata_routing()),
     "get_params": lambda model, e: settings(model),
     "predict": lambda model, e: model.predict(e.X).tolist(),
+    "predict_interval": lambda model, e: model.predict_interval(e.X).tolist(),
     "predict_proba": lambda model, e: model.predict_proba(e.X).tolist(),
+    "predict_set": lambda model, e: model.predict_set(e.X).tolist(),
     "predictions_for": lambda model, e: arrays(
         (model.predictions_for(e.X).raw, model.predictions_for(e.X).covered)
     ),
@@ -241,7 +255,11 @@ USES = {
 }
 # A file holds the model that was chosen, and not how: fits and parameters are those of its size.
 NOT_OF_CROSS_VALIDATED = {
+<<<<<<< HEAD
     *("fit", "fit_transform", "set_output", "get_params", "set_params", "stability")
+=======
+    *("conformalize", "fit", "fit_transform", "set_output", "get_params", "set_params")
+>>>>>>> intervals
 }
 
 

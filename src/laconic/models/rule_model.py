@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from laconic._util.types import Floats
 from laconic.boosting import Settings
 from laconic.boosting.certificate import EnsembleCertificate
@@ -22,7 +25,12 @@ from laconic.terms.conditions import Query
 from laconic.terms.record import FitRecord
 from laconic.terms.rules import RuleCoverage, RuleEnsemble, Term
 from laconic.terms.slopes import Slope
+<<<<<<< HEAD
 from laconic.trust import Fingerprint, Trust
+=======
+from laconic.trust import Intervals, Trust
+from laconic.trust.intervals import set_words, target_range
+>>>>>>> intervals
 
 
 class RuleModel:
@@ -127,6 +135,97 @@ class RuleModel:
             line; ``to_frame()`` makes a table.
         """
         return Explanation(self.predictions_for(X))
+
+    def predict_interval(self, X: Any) -> Floats:
+        """Return intervals that contain about a given share of new targets.
+
+        The level and the half-widths are those of `conformalize`, which has to be called first. A
+        half-width is infinite where there were too few rows. Values that the target cannot have,
+        such as negative counts, are left out. With an exposure, the intervals are of rates.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        limits : ndarray of shape (n_rows, 2)
+            The lower and the upper end for each row.
+
+        Examples
+        --------
+        >>> from laconic import RuleBoostingRegressor
+        >>> X = [[n] for n in range(40)]
+        >>> y = [5.0 * (n > 20) + n % 5 for n in range(40)]
+        >>> model = RuleBoostingRegressor(n_terms=1).fit(X, y)
+        >>> answer = model.conformalize(X, y)
+        >>> model.predict_interval([[3], [30]]).round(1)
+        array([[-0.5,  6.9],
+               [ 1.9,  9.2]])
+        """
+        intervals = self._known_intervals("predict_interval", has_classes=False)
+        raw = self.ensemble_.raw_predictions(self._fitted_table(X))
+        limits: Floats = intervals.limits(self.task_.means(raw), target_range(self.loss_))
+        return limits
+
+    def predict_set(self, X: Any, *, words: bool = False) -> NDArray[Any]:
+        """Return sets of classes that contain about a given share of new rows of each class.
+
+        The level and the least probabilities are those of `conformalize`, which has to be called
+        first. An empty set says that the row is unlike the rows seen: for most rows of any class,
+        that class was more probable.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+        words : bool, default=False
+            Whether to return texts, such as "no or yes".
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_rows, n_classes), or of str of shape (n_rows,)
+            Which classes are in the set of each row, in the order of `classes_`.
+
+        Examples
+        --------
+        >>> from laconic import RuleBoostingClassifier
+        >>> X = [[n] for n in range(40)]
+        >>> y = ["yes" if n > 20 or n % 4 == 0 else "no" for n in range(40)]
+        >>> model = RuleBoostingClassifier(n_terms=1).fit(X, y)
+        >>> answer = model.conformalize(X, y, level=0.9)
+        >>> model.predict_set([[3], [30]])
+        array([[ True,  True],
+               [False,  True]])
+        >>> model.predict_set([[3], [30]], words=True)
+        array(['no or yes', 'yes'], dtype=object)
+        """
+        intervals = self._known_intervals("predict_set", has_classes=True)
+        raw = self.ensemble_.raw_predictions(self._fitted_table(X))
+        probabilities = self.task_.probabilities(raw)
+        assert probabilities is not None
+        sets = intervals.sets(probabilities)
+        labels = [*intervals.classes]
+        if labels != sorted(labels):  # the first of two classes was chosen as the positive one
+            sets, labels = sets[:, ::-1], labels[::-1]
+        if not words:
+            return sets
+        names = [*map(str, labels)]
+        return np.array([set_words(each, names) for each in sets.tolist()], dtype=object)
+
+    def _known_intervals(self, method: str, *, has_classes: bool) -> Intervals:
+        """Return what `conformalize` has found, for the method that needs it."""
+        if has_classes != (self.task_.labels is not None):
+            other = "predict_interval" if has_classes else "predict_set"
+            kinds = ("classes", "numbers") if has_classes else ("numbers", "classes")
+            raise ValueError(f"'{method}' is for {kinds[0]}. Got {kinds[1]}. Use '{other}'.")
+        intervals = self.own_trust.intervals
+        if intervals is None:
+            raise ValueError(
+                f"'{method}' needs to know how far predictions are off for unseen rows. Got a "
+                "model for which that is not known. Call 'conformalize' with its training rows "
+                "first; a saved model keeps the answer."
+            )
+        return intervals
 
     def _fitted_table(self, X: Any) -> Table:
         """Check a table to predict for."""

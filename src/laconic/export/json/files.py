@@ -246,6 +246,7 @@ def _read_model(data: Any) -> SavedModel:
     for place, saved in enumerate(found["terms"]):
         _check_term(f"terms[{place}]", saved.term, names, task)
     _check_scores(found["record"])
+    _check_intervals(found["trust"], task)
     intercept, outputs = _read_intercept(found["intercept"], "intercept", task.outputs)
     for entry in ("feature_kinds", "kept_categories"):
         for name in found[entry]:
@@ -348,6 +349,12 @@ def _check_scores(record: FitRecord | None) -> None:
         unknown = next((name for name in scores.errors if name not in scores.values), None)
         path = f"record.scores[{place}].errors"
         require(unknown is None, path, "those of the values", unknown)
+
+
+def _check_intervals(trust: Trust, task: Task) -> None:
+    if trust.intervals is not None:
+        classes, path = [*trust.intervals.classes], "trust.intervals.classes"
+        require(classes == (task.labels or []), path, "the classes of the model", classes)
 
 
 def _read_intercept(

@@ -1,0 +1,253 @@
+"""Errors of a model for rows that it has not seen, from which intervals and sets are made."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedGroupKFold, check_cv
+from sklearn.utils.validation import check_consistent_length
+
+from laconic._util.checks import is_whole, require
+from laconic._util.parallel import map_in_parallel
+from laconic._util.types import Floats, Indices
+from laconic._util.words import parameter
+from laconic.boosting import counted
+from laconic.estimators.choose_size import make_splits
+from laconic.estimators.progress import FitProgress
+from laconic.estimators.weights import as_rates, checked_exposure, checked_weights
+from laconic.models.tasks import Task
+from laconic.tables.inspection import ColumnWarning
+from laconic.tables.sources.sources import is_source
+from laconic.tables.tables import take_rows
+from laconic.trust.intervals import (
+    Intervals,
+    check_level,
+    check_loss,
+    intervals_of_classes,
+    intervals_of_numbers,
+)
+
+if TYPE_CHECKING:
+    from laconic.estimators.base import RuleBoosting
+
+PREFIT = "prefit"
+Split = tuple[Indices, Indices]
+
+
+def calibrated(
+    model: RuleBoosting,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    exposure: ArrayLike | None,
+    *,
+    groups: ArrayLike | None,
+    cv: Any,
+    level: float,
+    random_state: Any,
+    is_grouped: bool = True,
+) -> Intervals:
+    """Find intervals or sets for a model; see `TrustMixin.conformalize`.
+
+    Without `is_grouped`, all predictions have the same half-width.
+    """
+    check_level(level)
+    if is_source(X):
+        raise TypeError(
+            "The calibration needs a table in memory, to hold rows out. Got one that is read in "
+            f"parts. Use {parameter('cv', PREFIT)} and a table in memory of rows that the model "
+            "has not seen."
+        )
+    table, task = model._fitted_table(X), model.task_
+    check_loss(task.loss, has_classes=task.holds_classes)
+    weights = checked_weights(sample_weight, table.n_rows)
+    target = task.numbers(y, table.n_rows, counted(weights))
+    target, _ = as_rates(target, None, exposure, task.loss)
+    raw = model.ensemble_.raw_predictions(table)
+    if isinstance(cv, str):
+        required = f"a number of folds, a splitter, splits or {PREFIT!r}"
+        require(cv == PREFIT, parameter("cv"), required, cv)
+        if groups is not None:
+            raise ValueError(
+                f"{parameter('groups')} must be None with {parameter('cv', PREFIT)}, which makes "
+                "no folds. Leave it out."
+            )
+        held_out, unseen = np.arange(table.n_rows), outcomes(task, raw, target)
+    else:
+        splits = _splits(cv, target, groups, weights, task, random_state)
+        rows = _Rows(model, X, np.asarray(y), target, weights, _amounts(exposure, table.n_rows))
+        held_out = np.concatenate([test for _, test in splits])
+        unseen = np.concatenate(rows.visit(splits))
+    known = None if weights is None else weights[held_out]
+    given: dict[str, Any] = {
+        "level": float(level),
+        "method": "split" if isinstance(cv, str) else "cv",
+        "weights": known,
+    }
+    if task.labels is not None:
+        places = target[held_out].astype(np.intp)
+        return intervals_of_classes(unseen, places, task.labels, **given)
+    errors = np.abs(target[held_out] - unseen)
+    predictions = task.means(raw)[held_out]
+    return intervals_of_numbers(predictions, errors, is_grouped=is_grouped, **given)
+
+
+def outcomes(
+    task: Task, raw: Floats, target: Floats, labels: Sequence[Any] | None = None
+) -> Floats:
+    """Return predicted numbers, or the probability of the class that each row has.
+
+    The `labels` are those that the target counts, where the task knows others.
+    """
+    shares = task.probabilities(raw)
+    if shares is None:
+        return task.means(raw)
+    known, places = task.labels or [], target.astype(np.intp)
+    found: Floats = np.zeros(len(places))
+    for place, label in enumerate(labels or known):
+        if label in known:
+            rows = places == place
+            found[rows] = shares[rows, known.index(label)]
+    return found
+
+
+class _Rows:
+    """Rows of a fitted model, that clones of it are fitted to in part."""
+
+    def __init__(
+        self,
+        model: RuleBoosting,
+        X: Any,
+        y: NDArray[Any],
+        target: Floats,
+        weights: Floats | None,
+        exposure: Floats | None,
+    ) -> None:
+        self.model, self.X, self.y, self.target = model, X, y, target
+        self.weights, self.exposure = weights, exposure
+        self.callbacks = model._callbacks()
+
+    def visit(self, splits: Sequence[Split]) -> list[Floats]:
+        """Return what models of the training rows of each split say about the others."""
+        folds = [
+            (split, f"fold {number} of {len(splits)}")
+            for number, split in enumerate(splits, start=1)
+        ]
+        # A choice of the size changes the warnings of all threads.
+        n_jobs = self.model.n_jobs if self.model._plain is None else 1
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = map_in_parallel(self._outcomes, folds, n_jobs=n_jobs)
+        self._warn(caught)
+        return found
+
+    def _outcomes(self, fold: tuple[Split, str]) -> Floats:
+        (train, test), stage = fold
+        other: RuleBoosting = clone(self.model)
+        other.callback = self._telling(stage) if self.callbacks else None
+        # A fold that Ctrl-C has cut short would say nothing about the model.
+        other.verbose, other.on_interrupt = 0, "raise"
+        if hasattr(other, "warm_start"):
+            other.warm_start = False
+        parts = (None if each is None else each[train] for each in (self.weights, self.exposure))
+        other.fit(take_rows(self.X, train), self.y[train], *parts)
+        table = other._fitted_table(take_rows(self.X, test))
+        raw = other.ensemble_.raw_predictions(table)
+        return outcomes(other.task_, raw, self.target[test], self.model.task_.labels)
+
+    def _telling(self, stage: str) -> Callable[[FitProgress], bool]:
+        """Return a callback that tells those of the model which fold it is."""
+
+        def tell(progress: FitProgress) -> bool:
+            label = f"{stage}, {progress.stage}" if progress.stage else stage
+            # All are told, also if the first one wants to stop.
+            answers = [call(replace(progress, stage=label)) for call in self.callbacks]
+            return any(answers)
+
+        return tell
+
+    @staticmethod
+    def _warn(caught: Sequence[warnings.WarningMessage]) -> None:
+        """Show one warning of each kind, besides those of columns, which the fit has shown."""
+        first: dict[Any, Any] = {}
+        for each in caught:
+            first.setdefault(each.category, each)
+        for category, each in first.items():
+            if not issubclass(category, ColumnWarning):
+                warnings.warn(f"In a fold of the calibration: {each.message}", category, 5)
+
+
+def _amounts(exposure: ArrayLike | None, n_rows: int) -> Floats | None:
+    return None if exposure is None else checked_exposure(exposure, n_rows)
+
+
+def _splits(
+    cv: Any,
+    target: Floats,
+    groups: ArrayLike | None,
+    weights: Floats | None,
+    task: Task,
+    random_state: Any,
+) -> list[Split]:
+    """Divide rows into folds, of whole groups if these are given; each row is held out once."""
+    if groups is None:
+        splits = make_splits(
+            cv, target, holds_classes=task.holds_classes, weights=weights, seed=random_state
+        )
+    else:
+        splits = _grouped_splits(cv, target, np.asarray(groups), weights, task, random_state)
+    held_out = np.concatenate([test for _, test in splits])
+    if len(np.unique(held_out)) < len(held_out):
+        raise ValueError(
+            f"{parameter('cv')} must hold out each row once. Got splits that hold out some rows "
+            "several times. Use a number of folds, or a splitter without repeats."
+        )
+    for number, (train, _) in enumerate(splits):
+        if task.labels is not None and len(np.unique(target[train])) < 2:
+            raise ValueError(
+                f"{parameter('cv')} must leave rows of two classes to learn from in every split. "
+                f"Got a split ({number}) with rows of one class. Use other folds, or join groups."
+            )
+    return splits
+
+
+def _grouped_splits(
+    cv: Any,
+    target: Floats,
+    groups: NDArray[Any],
+    weights: Floats | None,
+    task: Task,
+    random_state: Any,
+) -> list[Split]:
+    check_consistent_length(groups, target)
+    rows = np.arange(len(target)) if weights is None else np.flatnonzero(weights)
+    if not is_whole(cv):
+        splitter = check_cv(cv, target[rows], classifier=task.holds_classes)
+    elif task.holds_classes:
+        splitter = StratifiedGroupKFold(cv, shuffle=True, random_state=random_state)
+    else:
+        return _folds_of_groups(cv, groups, rows, random_state)
+    with warnings.catch_warnings():
+        # A class may be absent from some folds.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        parts = [*splitter.split(rows[:, np.newaxis], target[rows], groups[rows])]
+    return [(rows[train], rows[test]) for train, test in parts if len(test)]
+
+
+def _folds_of_groups(
+    n_folds: int, groups: NDArray[Any], rows: Indices, random_state: Any
+) -> list[Split]:
+    """Divide whole groups at random, equally many for each fold."""
+    names, places = np.unique(groups[rows], return_inverse=True)
+    if len(names) < n_folds:
+        raise ValueError(
+            f"{parameter('cv')} must be at most the number of groups, {len(names)}. Got {n_folds}."
+        )
+    parts = KFold(n_folds, shuffle=True, random_state=random_state).split(names[:, np.newaxis])
+    return [(rows[np.isin(places, train)], rows[np.isin(places, test)]) for train, test in parts]
