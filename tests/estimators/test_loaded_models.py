@@ -166,7 +166,6 @@ def saved(model, example, folder):
     return n_rows, pd.read_parquet(folder / "predictions.parquet").to_dict()
 
 
-<<<<<<< HEAD
 def effects(model, example):
     """Of other rows, and what is said of the training rows."""
     others = {name: values[:40] for name, values in example.arguments.items()}
@@ -174,13 +173,13 @@ def effects(model, example):
     with pytest.raises(ValueError, match="Got the training rows"):
         model.effects(*example.arguments.values())
     return found, str(found), model.trust_
-=======
+
+
 def conformal(model, example):
     made = model.conformalize(**example.arguments, cv=3)
     is_of_classes = model.task_.labels is not None
     predict = model.predict_set if is_of_classes else model.predict_interval
     return made, str(made), predict(example.X).tolist()
->>>>>>> intervals
 
 
 def arrays(found):
@@ -212,11 +211,8 @@ USES = {
         model.alternatives(len(model.ensemble_), **e.arguments, tolerance=0.3, max_found=4)
     ),
     "certificate": certified,
-<<<<<<< HEAD
     "chance": lambda model, e: model.chance(**e.arguments, n_permutations=9),
-=======
     "conformalize": conformal,
->>>>>>> intervals
     "decision_function": lambda model, e: model.decision_function(e.X).tolist(),
     "edit": edited,
     "effects": effects,
@@ -255,11 +251,8 @@ USES = {
 }
 # A file holds the model that was chosen, and not how: fits and parameters are those of its size.
 NOT_OF_CROSS_VALIDATED = {
-<<<<<<< HEAD
-    *("fit", "fit_transform", "set_output", "get_params", "set_params", "stability")
-=======
-    *("conformalize", "fit", "fit_transform", "set_output", "get_params", "set_params")
->>>>>>> intervals
+    *("conformalize", "fit", "fit_transform", "set_output", "get_params", "set_params"),
+    "stability",
 }
 
 

@@ -13,11 +13,6 @@ from laconic.search import SearchProgress, SearchResult
 from laconic.search.results import describe_certificate, describe_search, format_seconds
 from laconic.terms.formatting import format_number
 from laconic.terms.rules import RuleEnsemble, Term
-<<<<<<< HEAD
-from laconic.trust import ChanceProgress
-=======
-from laconic.trust import StabilityProgress
->>>>>>> stability
 
 
 @dataclass(frozen=True)
@@ -121,20 +116,3 @@ class ReadPrinter(_Printer):
     def __call__(self, progress: ReadProgress) -> None:
         """Write a line if the last one is old enough, or at the end."""
         self._write(describe_reading(progress), is_needed=progress.is_done)
-
-
-<<<<<<< HEAD
-class ChancePrinter(_Printer):
-    """Callback that writes a line every second while shuffled copies are searched."""
-
-    def __call__(self, progress: ChanceProgress) -> None:
-        """Write a line if the last one is old enough, or if a term is done."""
-        self._write(progress.line, is_needed=progress.is_last)
-=======
-class StabilityPrinter(_Printer):
-    """Callback that writes a line every second while resamples are fitted, and at the end."""
-
-    def __call__(self, progress: StabilityProgress) -> None:
-        """Write a line if the last one is old enough, or at the end."""
-        self._write(progress.line, is_needed=progress.n_done == progress.n_resamples)
->>>>>>> stability

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import warnings
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from laconic._util.checks import is_finite_number, require
 from laconic._util.words import parameter
 from laconic.boosting import State, TrainingData
@@ -18,11 +22,19 @@ from laconic.models.rule_model import RuleModel
 from laconic.models.tasks import Task
 from laconic.tables.sources.sources import is_source
 from laconic.terms.formatting import format_percent
-from laconic.trust import Chance, ChanceProgress, Effects, Intervals, Stability, StabilityProgress, estimate_effects, fingerprint, hash_rows
+from laconic.trust import (
+    Chance,
+    ChanceProgress,
+    Effects,
+    Intervals,
+    Stability,
+    StabilityProgress,
+    estimate_effects,
+    fingerprint,
+    hash_rows,
+)
 from laconic.trust.chance import chance
 from laconic.trust.null_targets import read_groups
-from numpy.typing import ArrayLike, NDArray
-from typing import Any, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting

@@ -25,12 +25,8 @@ from laconic.terms.conditions import Query
 from laconic.terms.record import FitRecord
 from laconic.terms.rules import RuleCoverage, RuleEnsemble, Term
 from laconic.terms.slopes import Slope
-<<<<<<< HEAD
-from laconic.trust import Fingerprint, Trust
-=======
-from laconic.trust import Intervals, Trust
+from laconic.trust import Fingerprint, Intervals, Trust
 from laconic.trust.intervals import set_words, target_range
->>>>>>> intervals
 
 
 class RuleModel:

@@ -6,13 +6,29 @@ values, which says of itself what it is in words. `Trust` holds the answers that
 """
 
 from laconic.trust.answers import Trust
+from laconic.trust.chance import Chance, ChanceProgress, TermChance
 from laconic.trust.effects import Effect, Effects, estimate_effects, refit_to
 from laconic.trust.fingerprint import Fingerprint, fingerprint, fingerprint_of, hash_rows
+from laconic.trust.intervals import Intervals
+from laconic.trust.stability import (
+    FeatureStability,
+    Stability,
+    StabilityProgress,
+    TermStability,
+)
 
 __all__ = [
+    "Chance",
+    "ChanceProgress",
     "Effect",
     "Effects",
+    "FeatureStability",
     "Fingerprint",
+    "Intervals",
+    "Stability",
+    "StabilityProgress",
+    "TermChance",
+    "TermStability",
     "Trust",
     "estimate_effects",
     "fingerprint",

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from laconic.terms.rules import RuleEnsemble
+from laconic.trust.chance import Chance
 from laconic.trust.effects import Effects
+from laconic.trust.intervals import Intervals
+from laconic.trust.stability import Stability
 
 
 @dataclass(frozen=True)
@@ -21,8 +24,14 @@ class Trust:
 
     ensemble: RuleEnsemble | None = field(default=None, compare=False)
     """What the answers are about."""
+    chance: Chance | None = None
+    """How often chance alone produces terms as good."""
     effects: Effects | None = None
     """Effects of the terms on rows that the search has not seen."""
+    stability: Stability | None = None
+    """How often the terms come back in resampled copies of the training table."""
+    intervals: Intervals | None = None
+    """How sure predictions are."""
 
     @property
     def is_empty(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._util.types import Bools, Floats, Integers, Values
+from laconic._util.types import Bools, Integers, Values
 from laconic.boosting import TrainingData
 from laconic.boosting.refit import ensemble_risk, refitted
 from laconic.boosting.settings import form_of
@@ -381,8 +381,9 @@ def _kinds(data: TrainingData, line: Line) -> Iterator[tuple[str, Bools]]:
             own = list(data.task.outputs).index(line.output)
         name = line.output or str(labels[own])
         yield f"of {name}", target == own
-        yield f"of {'other classes than ' if line.output else 'another class than '}{name}", (
-            target != own
+        yield (
+            f"of {'other classes than ' if line.output else 'another class than '}{name}",
+            (target != own),
         )
     elif getattr(data.loss, "link", "") == "log":
         yield "with a target above 0", target > 0

@@ -79,9 +79,7 @@ class Fingerprint:
         n_once, n_twice = int((counts == 1).sum()), int((counts == 2).sum())
         alone = np.array(self.smallest, dtype=np.uint64)[counts == 1]
         n_hits = int(np.isin(hashes[hashes <= np.uint64(self.sampled_range)], alone).sum())
-        if_all, by_chance = (
-            len(hashes) * each / self.n_rows for each in (n_once, 2 * n_twice)
-        )
+        if_all, by_chance = (len(hashes) * each / self.n_rows for each in (n_once, 2 * n_twice))
         limit = by_chance + 4.0 * math.sqrt(by_chance)
         if n_hits < _FEW_HITS or n_hits <= limit or if_all <= by_chance:
             return 0.0

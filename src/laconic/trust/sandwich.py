@@ -73,9 +73,7 @@ class _Design:
         """Add up second derivatives, given those of shape (n_rows, n_outputs, n_outputs)."""
         total = np.zeros((self.n_weights, self.n_weights))
         for first, (rows, left) in enumerate(zip(self.places, self.blocks, strict=True)):
-            for second, (columns, right) in enumerate(
-                zip(self.places, self.blocks, strict=True)
-            ):
+            for second, (columns, right) in enumerate(zip(self.places, self.blocks, strict=True)):
                 part = left.T @ (right * hessians[:, first, second, np.newaxis])
                 total[np.ix_(rows, columns)] += part
         return total
@@ -107,9 +105,7 @@ def robust_estimates(
     estimates : Estimates
     """
     scaled, y, weights = data.scale.ensemble(ensemble), data.counted_y, data.counted_weights
-    risk = ensemble_risk(
-        scaled, columns, y, data.loss, 0.0, weights, fit_intercept=fit_intercept
-    )
+    risk = ensemble_risk(scaled, columns, y, data.loss, 0.0, weights, fit_intercept=fit_intercept)
     fitted, _ = refitted(scaled, risk)
     n_outputs = len(ensemble.intercepts)
     design = _design(ensemble, columns, risk.scales, len(y), fit_intercept=fit_intercept)
@@ -270,8 +266,12 @@ class _Meat:
         """Return the gradient of each row or group along some directions, corrected or not."""
         if groups is None:
             parts = [
-                _of_rows(self.design.times(factors, rows), self.gradients[rows],
-                         self.hessians[rows], is_corrected=is_corrected)
+                _of_rows(
+                    self.design.times(factors, rows),
+                    self.gradients[rows],
+                    self.hessians[rows],
+                    is_corrected=is_corrected,
+                )
                 for rows in _blocks(len(self.gradients))
             ]
         else:
@@ -288,15 +288,17 @@ class _Meat:
             gradient = np.einsum("iko,ik->o", values[rows], self.gradients[rows])
             if is_corrected:
                 part = np.einsum(
-                    "iko,ikl,ilp->op", values[rows], self.hessians[rows], values[rows], optimize=True
+                    "iko,ikl,ilp->op",
+                    values[rows],
+                    self.hessians[rows],
+                    values[rows],
+                    optimize=True,
                 )
                 gradient = np.linalg.solve(_left_out(part), gradient)
             yield gradient[np.newaxis]
 
 
-def _of_rows(
-    values: Floats, gradients: Floats, hessians: Floats, *, is_corrected: bool
-) -> Floats:
+def _of_rows(values: Floats, gradients: Floats, hessians: Floats, *, is_corrected: bool) -> Floats:
     if is_corrected:
         influence = hessians @ values @ values.transpose(0, 2, 1)
         gradients = np.linalg.solve(_left_out(influence), gradients[:, :, np.newaxis])[:, :, 0]

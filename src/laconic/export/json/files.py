@@ -26,11 +26,7 @@ from laconic.boosting.certificate import EnsembleCertificate, EnsemblesOfSize, E
 from laconic.boosting.settings import CLASS_SETTINGS, make_term
 from laconic.candidates.constraints import read_constraints
 from laconic.export.json.format import NAME, VERSION, SavedTerm, model_format
-<<<<<<< HEAD
 from laconic.export.json.trust import checked_trust
-=======
-from laconic.export.json.trust import trust_in
->>>>>>> stability
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NamedLoss, loss_settings, make_loss
 from laconic.models import RuleModel
@@ -246,7 +242,6 @@ def _read_model(data: Any) -> SavedModel:
     for place, saved in enumerate(found["terms"]):
         _check_term(f"terms[{place}]", saved.term, names, task)
     _check_scores(found["record"])
-    _check_intervals(found["trust"], task)
     intercept, outputs = _read_intercept(found["intercept"], "intercept", task.outputs)
     for entry in ("feature_kinds", "kept_categories"):
         for name in found[entry]:
@@ -277,16 +272,8 @@ def _read_model(data: Any) -> SavedModel:
         None
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
-<<<<<<< HEAD
-<<<<<<< HEAD
-        _read_trust(found["trust"], ensemble),
+        checked_trust(found["trust"], ensemble, task.labels),
         found["fingerprint"],
-=======
-        checked_trust(found["trust"], ensemble),
->>>>>>> chance
-=======
-        trust_in(ensemble, found["trust"]),
->>>>>>> stability
         found["reason"],
     )
 
@@ -311,14 +298,6 @@ def _read_settings(values: dict[str, Any], names: Sequence[str], task: Task) -> 
         require(is_met, f"{path}.{name}", f"null for {task.name}", values[name])
     constraints = read_constraints(names, classes=task.labels, **values["constraints"])
     return Settings(**{**values, "constraints": constraints})
-
-
-def _read_trust(trust: Trust, ensemble: RuleEnsemble) -> Trust:
-    """Return the answers; refuse those that are about other terms or weights."""
-    effects = trust.effects
-    is_own = effects is None or effects.is_about(ensemble)
-    require(is_own, "trust.effects", "about the terms of the model, with their weights", effects)
-    return replace(trust, ensemble=ensemble)
 
 
 def _check_term(path: str, term: Term, names: Sequence[str], task: Task) -> None:
@@ -349,12 +328,6 @@ def _check_scores(record: FitRecord | None) -> None:
         unknown = next((name for name in scores.errors if name not in scores.values), None)
         path = f"record.scores[{place}].errors"
         require(unknown is None, path, "those of the values", unknown)
-
-
-def _check_intervals(trust: Trust, task: Task) -> None:
-    if trust.intervals is not None:
-        classes, path = [*trust.intervals.classes], "trust.intervals.classes"
-        require(classes == (task.labels or []), path, "the classes of the model", classes)
 
 
 def _read_intercept(

@@ -1,4 +1,4 @@
-"""The format of the answers that a model file keeps, see `laconic.trust`."""
+"""The format of effects on unseen rows, and of what is kept of the training rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from laconic._util.json_format import (
     choice,
     optional,
 )
-from laconic.trust import Effect, Effects, Fingerprint, Trust
+from laconic.trust import Effect, Effects, Fingerprint
 
 SHARE = Scalar(
     "a number in the range (0, 1)",
@@ -34,7 +34,9 @@ def _read_effect(data: dict[str, Any]) -> Effect:
     interval = [data[name] for name in ("lower", "estimate", "upper")]
     is_known = None not in interval and data["error"] is not None
     is_absent = interval == [None] * 3 and data["error"] is None
-    if not (is_absent if data["reason"] else is_known) or (is_known and interval != sorted(interval)):
+    if not (is_absent if data["reason"] else is_known) or (
+        is_known and interval != sorted(interval)
+    ):
         raise ValueError
     return Effect(**data)
 
@@ -78,11 +80,6 @@ EFFECTS = Object(
     "robust intervals.",
 )
 
-TRUST = Object(
-    {"effects": Entry(optional(EFFECTS), default=None)},
-    Trust,
-    "What is known about the model besides its proof, where it was asked.",
-)
 
 _DIGITS = 16
 _HASHES = f"([0-9a-f]{{{_DIGITS}}})*"
