@@ -116,3 +116,19 @@ class ReadPrinter(_Printer):
     def __call__(self, progress: ReadProgress) -> None:
         """Write a line if the last one is old enough, or at the end."""
         self._write(describe_reading(progress), is_needed=progress.is_done)
+
+
+class ChancePrinter(_Printer):
+    """Callback that writes a line every second while shuffled copies are searched."""
+
+    def __call__(self, progress: ChanceProgress) -> None:
+        """Write a line if the last one is old enough, or if a term is done."""
+        self._write(progress.line, is_needed=progress.is_last)
+
+
+class StabilityPrinter(_Printer):
+    """Callback that writes a line every second while resamples are fitted, and at the end."""
+
+    def __call__(self, progress: StabilityProgress) -> None:
+        """Write a line if the last one is old enough, or at the end."""
+        self._write(progress.line, is_needed=progress.n_done == progress.n_resamples)
