@@ -168,10 +168,10 @@ def saved(model, example, folder):
 
 def effects(model, example):
     """Of other rows, and what is said of the training rows."""
-    others = {name: values[:40] for name, values in example.arguments.items()}
-    found = model.effects(others.pop("X"), others.pop("y")[::-1], **others)
+    X = example.X.assign(age=example.X["age"] + 1)
+    found = model.effects(X, example.y, **example.rows)
     with pytest.raises(ValueError, match="Got the training rows"):
-        model.effects(*example.arguments.values())
+        model.effects(example.X, example.y, **example.rows)
     return found, str(found), model.trust_
 
 

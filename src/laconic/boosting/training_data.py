@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -134,6 +135,17 @@ class TrainingData:
         """Compute the values of a term in the rows that count."""
         values = form.values(self.table) if isinstance(form, Slope) else form.covered(self.table)
         return np.ascontiguousarray(values[self.counted])
+
+
+def n_held_out(n_rows: int, share: float) -> int:
+    """Return how many of some rows are kept from the search, given their share.
+
+    Examples
+    --------
+    >>> n_held_out(301, 0.5)
+    151
+    """
+    return math.floor(n_rows * share + 0.5)
 
 
 def counted(weights: Floats | None) -> Rows:

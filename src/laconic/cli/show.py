@@ -142,6 +142,9 @@ def print_remarks(console: Console, model: RuleModel) -> None:
     note = note_on_dates(model.ensemble_)
     if note is not None:
         console.print(note)
+    effects = model.own_trust.effects
+    if effects is not None and effects.remark:
+        console.print(effects.remark)
     certificate = model.own_certificate
     if certificate is not None:
         console.print(f"All terms together: on the training rows at least {certificate.summary}")

@@ -785,7 +785,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
     def _remarks(self) -> list[str]:
         """The proof for all terms together, why there are so many, and which ones have dates."""
         why = getattr(self, "reason_", "")
-        return [*filter(None, (self._proof_words, why, note_on_dates(self.ensemble_)))]
+        effects = self.own_trust.effects
+        fitted_to = "" if effects is None else effects.remark
+        return [*filter(None, (self._proof_words, why, fitted_to, note_on_dates(self.ensemble_)))]
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from laconic._util.types import Floats
 from laconic._util.words import parameter
-from laconic.boosting import Settings, State, TrainingData
+from laconic.boosting import Settings, State, TrainingData, n_held_out
 from laconic.boosting.settings import form_of
 from laconic.estimators.fitting import FitRun
 from laconic.terms.rules import RuleEnsemble
@@ -33,6 +34,7 @@ def search_part(data: TrainingData, settings: Settings) -> TrainingData:
     if data.task.holds_classes:
         order = order[np.argsort(data.target[order], kind="stable")]
     steps = np.floor(np.arange(len(order) + 1) * settings.honest + 0.5)
+    assert int(steps[-1]) == n_held_out(len(order), settings.honest)
     is_held = np.zeros(len(weights), dtype=bool)
     is_held[order[np.diff(steps) > 0]] = True
     held_out = np.where(is_held, weights, 0.0)
@@ -79,7 +81,7 @@ def refitted_run(run: FitRun) -> tuple[TrainingData, State, Effects | None]:
         return data, state, None
     rows = data if data.whole is None else data.whole
     others = replace(rows, weights=rows.held_out, held_out=None)
-    options = {"fit_intercept": settings.fit_intercept}
+    options: dict[str, Any] = {"fit_intercept": settings.fit_intercept}
     found = estimate_effects(others, state.ensemble, rows="held out", **options)
 
     def refitted(ensemble: RuleEnsemble, effects: Effects | None) -> RuleEnsemble:

@@ -186,6 +186,11 @@ class TrustMixin(RuleModel):
         >>> y = 3 * (X[:, 0] > 60) + 4 * rng.normal(size=600)
         >>> model = RuleBoostingRegressor(n_terms=2, slopes=False).fit(X[:300], y[:300])
         >>> print(model.effects(X[300:], y[300:]))
+        Effects on 300 rows not used to find the terms, with 90% intervals:
+        effect   from     to  in the model  rows
+         +2.82   2.03   3.61        +2.855   300  (intercept)
+         -2.43  -3.43  -1.43        -2.260   226  if x0 <= 67
+         +0.59  -0.37   1.54        -1.760    84  if x0 <= 57 & x2 > 57
         """
         model = cast("RuleBoosting", self)
         from laconic.estimators.training_data import read_rows
@@ -402,7 +407,7 @@ def _told(
 
 
 def _checked_groups(groups: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Number the groups of rows."""
+    """Return a number for the group of each row."""
     found = np.asarray(groups)
     if found.shape != (n_rows,):
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from laconic._util.types import Floats
 from laconic._util.words import listed, parameter
-from laconic.boosting import Settings
+from laconic.boosting import Settings, n_held_out
 from laconic.boosting.scale import scale_of
 from laconic.losses import optimal_constants
 from laconic.models.rule_model import RuleModel
@@ -200,6 +200,17 @@ def _describe_fewer(model: RuleModel, scores: RowScores, fewer: FewerTerms) -> s
     )
 
 
+def search_rows(model: RuleModel) -> str:
+    """Name the rows that the terms were found on, which proofs are about."""
+    share, fingerprint = model.settings_.honest, model.fingerprint_
+    if share is None:
+        return "the training rows"
+    if fingerprint is None:
+        return "the rows that found the terms"
+    n_search = fingerprint.n_rows - n_held_out(fingerprint.n_rows, share)
+    return f"the {format_count(n_search, 'row')} that found the terms"
+
+
 def describe_optimality(model: RuleModel) -> str:
     """Describe which terms are proven to be the best, and on which rows, among which others."""
     results, settings, record = model.search_results_, model.settings_, model.record_
@@ -210,8 +221,8 @@ def describe_optimality(model: RuleModel) -> str:
         who = "The term" if n_terms == 1 else f"Each of the {n_terms} terms"
     before = f" those before {'it' if is_one else 'them'}"
     given = "" if n_terms == 1 else f" given{' all others' if settings.is_polished else before}"
-    rows = "the training rows"
-    if record is not None and record.n_rows is not None:
+    rows = search_rows(model)
+    if settings.honest is None and record is not None and record.n_rows is not None:
         rows = f"the {format_count(record.n_rows, 'training row')}"
     return f"{who} {'is' if is_one else 'are'} proven optimal{given}, on {rows}{_scope(settings)}."
 

@@ -11,6 +11,7 @@ from laconic.boosting.certificate import EnsembleCertificate
 from laconic.candidates.categories import MAX_FOR_ALL_SETS
 from laconic.candidates.constraints import form_text
 from laconic.models import RuleModel
+from laconic.models.scores import search_rows
 from laconic.report.words import constraint_words
 from laconic.search import SearchResult, SearchStatus
 from laconic.search.results import describe_certificate, proven_percent
@@ -54,6 +55,7 @@ def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
     """
     results = model.search_results_
     return {
+        "rows": search_rows(model),
         "n_proven": sum(result.is_optimal for result in results),
         "seconds": float(sum(result.seconds for result in results)),
         "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),

@@ -76,12 +76,13 @@ class Effect:
         """Estimate and ends of the interval, to the second digit of the error."""
         if self.estimate is None or self.lower is None or self.upper is None:
             return "", "", ""
-        ends = self.lower, self.upper
         error = self.error or 0.0
         if not 1e-8 < error < 1e16:
-            return format_weight(self.estimate), *(f"{end:.4g}" for end in ends)
+            return format_weight(self.estimate), f"{self.lower:.4g}", f"{self.upper:.4g}"
         n_decimals = max(1 - math.floor(math.log10(error)), 0)
-        lower, upper = (f"{round(end, n_decimals) + 0.0:,.{n_decimals}f}" for end in ends)
+        lower, upper = (
+            f"{round(end, n_decimals) + 0.0:,.{n_decimals}f}" for end in (self.lower, self.upper)
+        )
         return f"{self.estimate:+,.{n_decimals}f}", lower, upper
 
 
@@ -116,6 +117,20 @@ class Effects:
             f"{'' if self.rows == 'held out' else f'; in the model: {format_weight(effect.weight)}'}."
             for effect in self.terms
         ]
+
+    @property
+    def remark(self) -> str:
+        """A sentence about weights that are fitted to these rows; empty if others are."""
+        if self.rows != "held out":
+            return ""
+        known = [
+            f"{' to '.join(effect.texts[1:])} (term {effect.number})"
+            for effect in self.terms
+            if effect.estimate is not None
+        ]
+        level = format_percent(self.level)
+        intervals = f" {level} intervals: {', '.join(known)}." if known else ""
+        return f"Weights are fitted to {self._rows_words} not used to find the terms.{intervals}"
 
     @property
     def _rows_words(self) -> str:
@@ -256,7 +271,7 @@ def estimate_effects(
         reason = _too_few(data, line, values, numbers, fit_intercept=fit_intercept)
         reason = reason or found.reasons[place]
         step = line.term.step.size if isinstance(line.term, Slope) else 1.0
-        interval: dict[str, float] = {}
+        interval: dict[str, Any] = {}
         if not reason:
             estimate, error = (float(each[place]) * step for each in (found.weights, found.errors))
             ends = {"lower": estimate - reach * error, "upper": estimate + reach * error}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,9 @@ from laconic.tables.tables import Table
 
 N_SMALLEST = 256
 """Number of hashes that are kept."""
-# Shares of known rows that nobody needs to be warned of, and hits that may be chance.
+# Shares of known rows that nobody needs to be warned of, and standard errors that are no chance.
 _SMALL_SHARE = 0.1
-_FEW_HITS = 5
+_MANY_ERRORS = 4.0
 # Rows that are hashed at a time: their hashes stay in the cache of a processor.
 _BLOCK_SIZE = 16_384
 
@@ -71,20 +70,23 @@ class Fingerprint:
     def known_share(self, hashes: Hashes) -> float:
         """Estimate what share of other rows are among these; 0 where it may be chance.
 
-        Only rows that occur once among these can tell. By chance, another row of the same
-        population is one of them about as often as rows occur twice among these: the estimate of
-        Good and Turing. So rows that coincide in a table of few distinct rows are no evidence.
+        Of rows that occur twice in both tables together, at most half are divided between the
+        tables by chance, whatever the populations are: two independent numbers of Poisson that add
+        up to 2 are 1 and 1 with a probability of at most a half. So rows that coincide in tables of
+        few distinct rows are no evidence, and rows that are in both tables are.
         """
-        counts = np.array(self.counts)
-        n_once, n_twice = int((counts == 1).sum()), int((counts == 2).sum())
-        alone = np.array(self.smallest, dtype=np.uint64)[counts == 1]
-        n_hits = int(np.isin(hashes[hashes <= np.uint64(self.sampled_range)], alone).sum())
-        if_all, by_chance = (len(hashes) * each / self.n_rows for each in (n_once, 2 * n_twice))
-        limit = by_chance + 4.0 * math.sqrt(by_chance)
-        if n_hits < _FEW_HITS or n_hits <= limit or if_all <= by_chance:
+        others, counts = np.unique(
+            hashes[hashes <= np.uint64(self.sampled_range)], return_counts=True
+        )
+        known = dict(zip(self.smallest, self.counts, strict=True))
+        here = dict(zip(others.tolist(), counts.tolist(), strict=True))
+        pairs = [(known.get(each, 0), here.get(each, 0)) for each in known.keys() | here.keys()]
+        n_once = sum(count == 1 for count in here.values())
+        n_shared, n_twice = pairs.count((1, 1)), pairs.count((2, 0)) + pairs.count((0, 2))
+        excess = n_shared - n_twice
+        if excess < _MANY_ERRORS * math.sqrt(n_shared + n_twice) or excess < _SMALL_SHARE * n_once:
             return 0.0
-        share = min((n_hits - by_chance) / (if_all - by_chance), 1.0)
-        return share if share >= _SMALL_SHARE else 0.0
+        return excess / n_once if n_once else 0.0
 
 
 def fingerprint(hashes: Hashes) -> Fingerprint:
@@ -199,8 +201,9 @@ def _number_bits(numbers: Floats, *, is_time: bool = False) -> Hashes:
 
 def _of_bits(bits: Hashes, salt: np.uint64) -> Hashes:
     """Hash the bits of cells; zeros have the hash 0, as in tables that do not store them."""
-    zero: Any = _mixed(np.array([salt], dtype=np.uint64))
-    return _mixed(bits + salt) - zero
+    zero = _mixed(np.array([salt], dtype=np.uint64))
+    hashes: Hashes = _mixed(bits + salt) - zero
+    return hashes
 
 
 def _mixed(hashes: Hashes) -> Hashes:

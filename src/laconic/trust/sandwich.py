@@ -27,8 +27,8 @@ _COLLINEAR = 1e-9
 _DIVERGING = 1e-7
 # Components of a direction that are not rounding errors.
 _COMPONENT = 1e-5
-# Errors that grow by more when rows are left out rest on a single one of them.
-_SINGLE = 100.0
+# Directions that lose all but this share of their curvature with a row rest on that row.
+_RESTING = 1e-6
 _BLOCK_SIZE = 16_384
 
 
@@ -123,10 +123,11 @@ def robust_estimates(
     reasons = np.where(directions.diverging(functionals), _DIVERGES[data.task.holds_classes], "")
     reasons = np.where(directions.collinear(functionals), _SAME_ROWS, reasons)
     factors = directions.determined
-    plain = _errors(functionals @ factors, meat.rows_of(factors, groups, is_corrected=False))
-    errors = _errors(functionals @ factors, meat.rows_of(factors, groups))
+    parts, resting = meat.parts(factors, groups)
+    errors = np.sqrt(np.square(functionals @ factors @ parts.T).sum(axis=1))
     single = _SINGLE_ROW if groups is None else _SINGLE_GROUP
-    reasons = np.where((reasons == "") & (errors > _SINGLE * plain), single, reasons)
+    is_single = _changes(functionals @ factors, resting)
+    reasons = np.where((reasons == "") & is_single, single, reasons)
     n_units = len(y) if groups is None else int(groups.max()) + 1
     n_free = math.inf
     if groups is not None:
@@ -260,49 +261,44 @@ class _Meat:
     gradients: Floats
     hessians: Floats
 
-    def rows_of(
-        self, factors: Floats, groups: Integers | None, *, is_corrected: bool = True
-    ) -> Floats:
-        """Return the gradient of each row or group along some directions, corrected or not."""
-        if groups is None:
-            parts = [
-                _of_rows(
-                    self.design.times(factors, rows),
-                    self.gradients[rows],
-                    self.hessians[rows],
-                    is_corrected=is_corrected,
-                )
-                for rows in _blocks(len(self.gradients))
-            ]
-        else:
-            parts = [*self._of_groups(factors, groups, is_corrected=is_corrected)]
-        return np.vstack(parts)
+    def parts(self, factors: Floats, groups: Integers | None) -> tuple[Floats, Floats]:
+        """Return what each row or group adds along some directions, as if it were left out.
 
-    def _of_groups(
-        self, factors: Floats, groups: Integers, *, is_corrected: bool
-    ) -> Iterator[Floats]:
+        Returns also directions, as columns, that a single row or group determines.
+        """
+        found = [*(self._of_rows(factors) if groups is None else self._of_groups(factors, groups))]
+        parts, resting = zip(*found, strict=True)
+        return np.vstack(parts), np.hstack(resting)
+
+    def _of_rows(self, factors: Floats) -> Iterator[tuple[Floats, Floats]]:
+        for start in range(0, len(self.gradients), _BLOCK_SIZE):
+            rows = slice(start, start + _BLOCK_SIZE)
+            values, hessians = self.design.times(factors, rows), self.hessians[rows]
+            influence = hessians @ values @ values.transpose(0, 2, 1)
+            gradients = np.linalg.solve(
+                _left_out(influence), self.gradients[rows][:, :, np.newaxis]
+            )
+            sizes = np.trace(influence, axis1=1, axis2=2)
+            large = np.flatnonzero(sizes > 1.0 - _RESTING)
+            inner = np.einsum(
+                "iko,ikl,ilp->iop", values[large], hessians[large], values[large], optimize=True
+            )
+            resting = [_resting(each) for each in inner]
+            yield (
+                np.einsum("iko,ik->io", values, gradients[:, :, 0]),
+                np.hstack([np.empty((factors.shape[1], 0)), *resting]),
+            )
+
+    def _of_groups(self, factors: Floats, groups: Integers) -> Iterator[tuple[Floats, Floats]]:
         values = self.design.times(factors, slice(None))
         order = np.argsort(groups, kind="stable")
         ends = np.cumsum(np.bincount(groups))[:-1]
         for rows in np.split(order, ends):
-            gradient = np.einsum("iko,ik->o", values[rows], self.gradients[rows])
-            if is_corrected:
-                part = np.einsum(
-                    "iko,ikl,ilp->op",
-                    values[rows],
-                    self.hessians[rows],
-                    values[rows],
-                    optimize=True,
-                )
-                gradient = np.linalg.solve(_left_out(part), gradient)
-            yield gradient[np.newaxis]
-
-
-def _of_rows(values: Floats, gradients: Floats, hessians: Floats, *, is_corrected: bool) -> Floats:
-    if is_corrected:
-        influence = hessians @ values @ values.transpose(0, 2, 1)
-        gradients = np.linalg.solve(_left_out(influence), gradients[:, :, np.newaxis])[:, :, 0]
-    return np.asarray(np.einsum("iko,ik->io", values, gradients), dtype=np.float64)
+            own = values[rows]
+            gradient = np.einsum("iko,ik->o", own, self.gradients[rows])
+            inner = np.einsum("iko,ikl,ilp->op", own, self.hessians[rows], own, optimize=True)
+            part = np.linalg.solve(_left_out(inner), gradient)
+            yield part[np.newaxis], _resting(inner)
 
 
 def _left_out(influence: Floats) -> Floats:
@@ -311,10 +307,7 @@ def _left_out(influence: Floats) -> Floats:
     return np.asarray(one * (1.0 + 1e-9) - influence, dtype=np.float64)
 
 
-def _errors(asked: Floats, parts: Floats) -> Floats:
-    return np.sqrt(np.square(asked @ parts.T).sum(axis=1))
-
-
-def _blocks(n_rows: int) -> Iterator[slice]:
-    for start in range(0, n_rows, _BLOCK_SIZE):
-        yield slice(start, min(start + _BLOCK_SIZE, n_rows))
+def _resting(influence: Floats) -> Floats:
+    """Return the directions that the rows of an influence determine alone, as columns."""
+    values, vectors = np.linalg.eigh(influence)
+    return np.asarray(vectors[:, values > 1.0 - _RESTING], dtype=np.float64)

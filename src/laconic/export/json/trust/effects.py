@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from laconic._util.json_format import (
@@ -88,7 +89,7 @@ _HASHES = f"([0-9a-f]{{{_DIGITS}}})*"
 def _read_hashes(text: str) -> tuple[int, ...]:
     starts = range(0, len(text), _DIGITS)
     found = tuple(int(text[start : start + _DIGITS], 16) for start in starts)
-    if not found or any(one >= two for one, two in zip(found, found[1:], strict=False)):
+    if not found or any(one >= two for one, two in pairwise(found)):
         raise ValueError
     return found
 
