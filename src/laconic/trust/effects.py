@@ -114,9 +114,14 @@ class Effects:
         """A sentence for each term."""
         return [
             f"On {self._rows_words} not used to find it: {effect.words_at(self.level)}"
-            f"{'' if self.rows == 'held out' else f'; in the model: {format_weight(effect.weight)}'}."
+            f"{self._in_model(effect)}."
             for effect in self.terms
         ]
+
+    def _in_model(self, effect: Effect) -> str:
+        if self.rows == "held out":
+            return ""
+        return f"; in the model: {format_weight(effect.weight)}"
 
     @property
     def remark(self) -> str:
@@ -144,7 +149,7 @@ class Effects:
         lines = [names, *map(_cells, self.effects)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = [
-            "  ".join([*(c.rjust(w) for c, w in zip(line, widths, strict=True))][:-1] + [line[-1]])
+            "  ".join((*(c.rjust(w) for c, w in zip(line[:-1], widths, strict=False)), line[-1]))
             for line in lines
         ]
         return "\n".join([head, *(line.rstrip() for line in table), *self._notes()])
