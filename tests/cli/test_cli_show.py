@@ -69,3 +69,13 @@ def test_terms_on_fixed_dates_are_reported(run, tmp_path):
     assert words in run("show", path)[1]
     assert run("report", path, table, "--output", page)[0] == 0
     assert words in page.read_text(encoding="utf-8")
+
+
+def test_show_tells_which_rows_weights_are_fitted_to(run, table, tmp_path):
+    path = tmp_path / "model.json"
+    options = ("--honest", "0.5", "--n-terms", "2", "--output", path, "--quiet")
+    assert run("fit", table, "--target", "spent", "--drop", "client", *options)[0] == 0
+    _, out, _ = run("show", path)
+    words = " ".join(out.split())
+    assert "Weights are fitted to 40 rows not used to find the terms. 90% intervals: " in words
+    assert "on the 40 rows that found the terms" in words

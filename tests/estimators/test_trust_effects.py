@@ -161,6 +161,7 @@ def test_effects_of_chosen_sizes(kind):
         ({"level": "high"}, "must be a float in the range"),
         ({"groups": [1, 2]}, r"shape \(200,\). Got shape \(2,\)"),
         ({"groups": [None] * 200}, "Got none at row 0"),
+        ({"groups": pd.Series([1, pd.NA] * 100, dtype="Int64")}, "Got none at row 1"),
         ({"groups": [1.0] * 199 + [np.nan]}, "Got none at row 199"),
     ],
 )

@@ -20,6 +20,7 @@ from laconic.estimators.training_data import read_rows
 from laconic.estimators.weights import class_factors
 from laconic.models.rule_model import RuleModel
 from laconic.models.tasks import Task
+from laconic.tables.columns import is_present
 from laconic.tables.sources.sources import is_source
 from laconic.terms.formatting import format_percent
 from laconic.trust import (
@@ -414,11 +415,10 @@ def _checked_groups(groups: ArrayLike, n_rows: int) -> NDArray[Any]:
             f"'groups' must have one value per row of X_new, shape ({n_rows},). Got shape "
             f"{found.shape}. Pass the groups of the same rows."
         )
-    is_missing = np.array([each is None or each != each for each in found.tolist()], dtype=bool)
-    if is_missing.any():
-        row = int(is_missing.argmax())
+    missing = [row for row, each in enumerate(found.tolist()) if not is_present(each)]
+    if missing:
         raise ValueError(
-            f"'groups' must have a value in every row. Got none at row {row}. Give rows without a "
+            f"'groups' must have a value in every row. Got none at row {missing[0]}. Give rows without a "
             "group values of their own."
         )
     numbers: dict[Any, int] = {}
