@@ -137,7 +137,8 @@ class TrustMixin(RuleModel):
             n_jobs=model.n_jobs,
             callback=_told(callback, is_verbose=bool(model.verbose)),
         )
-        self.trust_ = self.own_trust.having(ensemble=ensemble, chance=answer)
+        if answer.is_complete or any(term.is_searched for term in answer):
+            self.trust_ = self.own_trust.having(ensemble=ensemble, chance=answer)
         return answer
 
     def effects(
