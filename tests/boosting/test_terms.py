@@ -1,6 +1,7 @@
 """Rules and slopes in the same rounds: the best term of both kinds, and the best weights."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -355,3 +356,42 @@ def test_slopes_are_selected_beside_rules(brevity):
     best, _ = rounds.refit(state)
     assert_allclose([t.weight for t in best.ensemble], [t.weight for t in state.ensemble])
     assert [len(stage) for stage in state.stages] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_cutoff_is_for_both_kinds_of_terms(stops):
+    kinds = set()
+    for seed in range(n_drawn(100)):
+        drawn = draw_round(seed)
+        found = drawn.rounds.search(drawn.state, drawn.barred)
+        best = found.result.objective_value
+        if best <= 1e-9:
+            continue
+        kinds.add(isinstance(found.form, Slope))
+        for factor in (0.2, 0.9, 1.1, 5.0):
+            options = {"cutoff": factor * best, "stop_above_cutoff": stops}
+            options = {**drawn.rounds.search_options, **options}
+            rounds = replace(drawn.rounds, search_options=options)
+            result = rounds.search(drawn.state, drawn.barred).result
+            assert (result.objective_value > factor * best) == (factor < 1.0), (seed, factor)
+            # A bound holds for all terms, or says that no more than the cutoff was looked for.
+            assert result.bound >= (1.0 - 1e-7) * best, (seed, factor)
+    assert kinds == {False, True}
+
+
+@pytest.mark.parametrize("is_joint", [False, True])
+def test_values_and_steps_are_those_of_the_rounds(is_joint):
+    for seed in range(n_drawn(50)):
+        rounds = replace(draw_round(seed).rounds, is_joint=is_joint)
+        start = draw_round(seed).state.first(0)
+        states = run_boost(rounds, 3, start.ensemble)
+        for before, after in pairwise([rounds.begin(start), *states]):
+            term, values, result = after.ensemble[-1], after.columns[-1], after.results[-1]
+            if len(after.ensemble) == len(before.ensemble) + 1:
+                value = rounds.value_beside(before, term, values, result)
+                assert value == pytest.approx(result.objective_value, rel=1e-6), seed
+        if states and not is_joint:
+            other = rounds.with_target(rounds.y, rounds.sample_weight)
+            stepped = replace(other, fit_intercept=False).stepped(states[-1])
+            weights = [[t.weight for t in each.ensemble] for each in (stepped, states[-1])]
+            assert_allclose(*weights, rtol=1e-9)
