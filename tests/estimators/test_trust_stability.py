@@ -91,6 +91,7 @@ WEIGHTS = np.random.default_rng(1).choice([0.5, 1.0, 2.0], N_ROWS)
 PROCEDURES = {
     "numbers": (lambda: regressor(n_terms=4), "numbers", {}),
     "as many as beat chance": (lambda: regressor(n_terms="auto"), "numbers", {}),
+    "brief": (lambda: regressor(n_terms=4, brevity=2.5, max_conditions=None), "numbers", {}),
     "stagewise": (lambda: regressor(strategy="stagewise"), "numbers", {}),
     "polished": (lambda: regressor(strategy="polished"), "numbers", {}),
     "without intercept": (lambda: regressor(fit_intercept=False), "numbers", {}),
@@ -99,6 +100,7 @@ PROCEDURES = {
     "weights": (regressor, "numbers", {"sample_weight": WEIGHTS}),
     "counts": (lambda: regressor(loss="poisson"), "counts", {"exposure": WEIGHTS}),
     "two classes": (classifier, "two classes", {}),
+    "first class positive": (lambda: classifier(positive="a"), "two classes", {}),
     "three classes": (lambda: classifier(n_terms=4), "three classes", {}),
 }
 

@@ -275,7 +275,9 @@ class TrustMixin(RuleModel):
         Notes
         -----
         A model from a file does not know that cross-validation chose its number of terms: its
-        resampled models all have the same number. `initial_terms` come back in any case.
+        resampled models all have the same number. `initial_terms` come back in any case. With
+        ``class_weight="balanced"``, each class is weighted by its distinct rows in a resample. The
+        copies of a row are in the same fold wherever the procedure holds rows out.
 
         Examples
         --------

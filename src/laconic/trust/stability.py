@@ -29,6 +29,8 @@ from laconic.terms.slopes import Slope
 SIMILAR_ROWS = 0.8
 SIMILAR_VALUES = 0.9
 SPREAD_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+# Of the texts of the terms that came back, the share from which on one is called frequent.
+FREQUENT = 0.25
 # Features that texts name; there may be hundreds that were used once.
 MAX_FEATURES_SHOWN = 8
 # Draws for a resample that has rows of every class.
@@ -75,7 +77,8 @@ class TermStability:
         if not self.n_nearest or (self.nearest == self.text and not self.is_complement):
             return ""
         complement = "the complement of " if self.is_complement else ""
-        how = "most often " if self.n_nearest > 1 else "for example " if self.n_returned > 1 else ""
+        is_frequent = self.n_nearest > 1 and self.n_nearest >= FREQUENT * self.n_returned
+        how = "most often " if is_frequent else "for example " if self.n_returned > 1 else ""
         return f"; {how}as {complement}'{self.nearest}'"
 
 
