@@ -27,7 +27,8 @@ from sklearn.metrics import r2_score, roc_auc_score
 from benchmarks.problems import NEIGHBOUR, find_folder, load_dataset
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleBoostingRegressorCV
 from laconic.tables.tables import as_table
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import Rule, RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 from laconic.trust.stability import Original, draw_rows, similar_terms
 
 TABLES = (
@@ -43,9 +44,12 @@ MAX_ROWS = 2000
 MEASURES = {
     "bootstrap_8": "bootstrap, overlap ≥ .8",
     "bootstrap_9": "bootstrap, overlap ≥ .9",
-    "bootstrap_covered": "bootstrap, rows covered alone ≥ .8",
+    "bootstrap_rules": "bootstrap, overlap ≥ .8, rules alone",
+    "bootstrap_covered": "bootstrap, covered rows ≥ .8, rules alone",
+    "bootstrap_slopes": "bootstrap, slopes alone",
     "bootstrap_first": "bootstrap, first term",
     "halves_8": "halves, overlap ≥ .8",
+    "halves_rules": "halves, overlap ≥ .8, rules alone",
     "halves_9": "halves, overlap ≥ .9",
     "halves_first": "halves, first term",
     "features": "features in common (Jaccard)",
@@ -140,11 +144,27 @@ class Comparison:
                 found.append(max(overlaps) >= 0.8)
         return fmean(found) if found else float("nan")
 
+    def of_kind(self, kind: type[Term], returned: NDArray[np.bool_]) -> float:
+        """Compute the share of the terms of a kind that came back; NaN if there are none."""
+        found = [
+            each for term, each in zip(self.ensemble, returned, strict=True) if type(term) is kind
+        ]
+        return fmean(found) if found else float("nan")
+
 
 def shared(one: RuleEnsemble, other: RuleEnsemble) -> float:
     """Compute the Jaccard index of the features of two models."""
     mine, others = set(one.used_features), set(other.used_features)
     return len(mine & others) / len(mine | others) if mine | others else 1.0
+
+
+def means_of(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Compute the means of the values that there are; NaN where there are none."""
+    means = {}
+    for name, values in found.items():
+        known = [each for each in values if not np.isnan(each)]
+        means[name] = fmean(known) if known else float("nan")
+    return means
 
 
 def bootstraps(rows: Rows, search: str, n_draws: int) -> dict[str, float]:
@@ -161,6 +181,8 @@ def bootstraps(rows: Rows, search: str, n_draws: int) -> dict[str, float]:
         similar = comparison.similarities(other.ensemble_)
         found["bootstrap_8"].append(fmean(similar >= 0.8))
         found["bootstrap_9"].append(fmean(similar >= 0.9))
+        found["bootstrap_rules"].append(comparison.of_kind(Rule, similar >= 0.8))
+        found["bootstrap_slopes"].append(comparison.of_kind(Slope, similar >= 0.8))
         found["bootstrap_first"].append(float(similar[0] >= 0.8))
         found["bootstrap_covered"].append(comparison.covered_alone(other.ensemble_))
         found["features"].append(shared(model.ensemble_, other.ensemble_))
@@ -173,7 +195,7 @@ def bootstraps(rows: Rows, search: str, n_draws: int) -> dict[str, float]:
         ensemble = other.ensemble_
         found["conditions"].append(ensemble.n_conditions / max(len(ensemble), 1))
         found["slopes"].append(len(ensemble.slopes) / max(len(ensemble), 1))
-    return {name: float(np.nanmean(values)) for name, values in found.items()}
+    return means_of(found)
 
 
 def halves(rows: Rows, search: str, n_pairs: int) -> dict[str, float]:
@@ -187,11 +209,13 @@ def halves(rows: Rows, search: str, n_pairs: int) -> dict[str, float]:
             continue
         one, other = (part.fit(search).ensemble_ for part in parts)
         for mine, theirs in ((one, other), (other, one)):
-            similar = Comparison(mine, rows.X).similarities(theirs)
+            comparison = Comparison(mine, rows.X)
+            similar = comparison.similarities(theirs)
+            found["halves_rules"].append(comparison.of_kind(Rule, similar >= 0.8))
             found["halves_8"].append(fmean(similar >= 0.8))
             found["halves_9"].append(fmean(similar >= 0.9))
             found["halves_first"].append(float(similar[0] >= 0.8))
-    return {name: fmean(values) for name, values in found.items()}
+    return means_of(found)
 
 
 def compare_searches(
@@ -212,8 +236,8 @@ def compare_searches(
 
 def search_lines(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:
     """Write the table of both searches."""
-    yield "| | optimal | greedy | optimal higher / lower | difference | Wilcoxon p |"
-    yield "|:---|---:|---:|---:|---:|---:|"
+    yield "| | tables | optimal | greedy | optimal higher / lower | difference | Wilcoxon p |"
+    yield "|:---|---:|---:|---:|---:|---:|---:|"
     for name, label in MEASURES.items():
         both = np.array([[each[search][name] for search in SEARCHES] for each in found.values()])
         both = both[~np.isnan(both).any(axis=1)]
@@ -221,10 +245,10 @@ def search_lines(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iter
         differences[np.abs(differences) < 1e-9] = 0.0
         p = float(wilcoxon(differences).pvalue) if differences.any() else 1.0
         error = np.std(differences, ddof=1) / np.sqrt(len(differences)) if len(both) > 1 else 0.0
-        means = both.mean(axis=0)
+        optimal, greedy = both.mean(axis=0)
         yield (
-            f"| {label} | {means[0]:.3f} | {means[1]:.3f} | {(differences > 0).sum()} / "
-            f"{(differences < 0).sum()} | {differences.mean():+.3f} ± {error:.3f} | {p:.3f} |"
+            f"| {label} | {len(both)} | {optimal:.3f} | {greedy:.3f} | "
+            f"{(differences > 0).sum()} / {(differences < 0).sum()} | {differences.mean():+.3f} ± {error:.3f} | {p:.3f} |"
         )
 
 
