@@ -248,7 +248,8 @@ def search_lines(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iter
         optimal, greedy = both.mean(axis=0)
         yield (
             f"| {label} | {len(both)} | {optimal:.3f} | {greedy:.3f} | "
-            f"{(differences > 0).sum()} / {(differences < 0).sum()} | {differences.mean():+.3f} ± {error:.3f} | {p:.3f} |"
+            f"{(differences > 0).sum()} / {(differences < 0).sum()} | "
+            f"{differences.mean():+.3f} ± {error:.3f} | {p:.3f} |"
         )
 
 
