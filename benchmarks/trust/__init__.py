@@ -1,1 +1,1 @@
-"""Simulations behind what is said about how sure a model is."""
+"""Simulations behind docs/research/how-sure.md."""

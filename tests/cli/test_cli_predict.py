@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from commands import people, refused
 
-from laconic import RuleBoostingRegressor, load_model, save_model
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
 
 
 def test_predictions_are_those_of_the_api(run, model, tmp_path):
@@ -79,3 +79,47 @@ def test_model_without_feature_names_predicts_by_number(run, tmp_path):
     code, out, err = run("predict", tmp_path / "model.json", tmp_path / "table.csv")
     assert (code, err) == (0, "")
     assert len(out.split()) == 7
+
+
+def calibrated_model(folder, target, cv=3):
+    frame = people()
+    X, y = frame.drop("client", "spent"), frame[target].to_numpy()
+    kind = RuleBoostingRegressor if target == "spent" else RuleBoostingClassifier
+    model = kind(2).fit(X, y)
+    model.conformalize(X, y, cv=cv, level=0.8)
+    save_model(model, folder / "calibrated.json")
+    return folder / "calibrated.json", model, X
+
+
+def test_intervals_are_those_of_the_api(run, table, tmp_path):
+    path, model, X = calibrated_model(tmp_path, "spent")
+    code, out, err = run("predict", path, table, "--interval")
+    assert (code, err) == (0, "")
+    written = pl.read_csv(out.encode())
+    assert written.columns == ["prediction", "lower", "upper"]
+    limits = written.select("lower", "upper").to_numpy()
+    np.testing.assert_array_equal(limits, model.predict_interval(X))
+
+
+def test_sets_are_words_in_text_and_lists_elsewhere(run, table, tmp_path):
+    path, model, X = calibrated_model(tmp_path, "client")
+    code, out, err = run("predict", path, table, "--interval")
+    assert (code, err) == (0, "")
+    assert pl.read_csv(out.encode())["set"].to_list() == model.predict_set(X, words=True).tolist()
+    _, out, _ = run("predict", path, table, "--interval", "--json")
+    sets = [
+        [label for label, has in zip(model.classes_.tolist(), row, strict=True) if has]
+        for row in model.predict_set(X)
+    ]
+    assert [each["set"] for each in json.loads(out)] == sets
+    run("predict", path, table, "--interval", "-o", tmp_path / "p.parquet")
+    assert pl.read_parquet(tmp_path / "p.parquet")["set"].to_list() == sets
+
+
+def test_intervals_need_a_calibrated_model_and_a_table_in_memory(run, model, table, tmp_path):
+    refused(run("predict", model, table, "--interval"), "needs a model that was calibrated")
+    path, *_ = calibrated_model(tmp_path, "spent")
+    (tmp_path / "parts").mkdir()
+    people().write_parquet(tmp_path / "parts" / "one.parquet")
+    words = "--interval needs a table that fits into memory"
+    refused(run("predict", path, tmp_path / "parts", "--interval"), words)

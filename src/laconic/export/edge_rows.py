@@ -24,6 +24,7 @@ from laconic.tables.times import DAY, Moment, from_microseconds, kind_of, micros
 from laconic.terms.conditions import Condition
 from laconic.terms.rules import Rule, Term
 from laconic.terms.slopes import Slope, moment_of
+from laconic.trust.intervals import target_range
 
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
 _UNSEEN = ("laconic: unseen", "'", '"; --', "")
@@ -47,6 +48,9 @@ class Outputs:
     """Of the second class, or of each of three or more; None where there are no classes."""
     covered: NDArray[Any] | None = None
     """As `RuleEnsemble.covered`; None if the export does not return it."""
+    intervals: NDArray[Any] | None = None
+    """The ends of intervals, or which classes are in each set; None if the model was not
+    calibrated, or the export does not return them."""
 
 
 def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
@@ -138,11 +142,18 @@ def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Output
     table = as_table([[row.get(name) for name in names] for row in rows], names)
     found = Predictions(model.ensemble_, model.task_, table)
     probabilities = model.task_.probabilities(found.raw)
+    intervals = model.own_trust.intervals
+    limits = None
+    if intervals is not None and probabilities is not None:
+        limits = intervals.sets(probabilities)
+    elif intervals is not None:
+        limits = intervals.limits(found.values, target_range(model.loss_))
     return Outputs(
         found.raw,
         found.values,
         probabilities if found.raw.ndim > 1 or probabilities is None else probabilities[:, 1],
         found.covered,
+        limits,
     )
 
 
@@ -164,6 +175,8 @@ def check_outputs(
         same["probability"] = _in_all_columns(is_close), "probabilities"
     if actual.covered is not None:
         same["coverage"] = np.all(actual.covered == expected.covered, axis=1), "covered"
+    if actual.intervals is not None:
+        same["interval"] = _in_all_columns(_are_same_intervals(expected, actual)), "intervals"
     for word, (is_same, name) in same.items():
         if not is_same.all():
             row = int(np.argmin(is_same))
@@ -173,6 +186,16 @@ def check_outputs(
                 f"row {rows[row]!r}: the {word} must be {required!r}. Got {got!r}. This is a "
                 "defect of laconic: report it with this message."
             )
+
+
+def _are_same_intervals(expected: Outputs, actual: Outputs) -> Any:
+    given, limits = actual.intervals, expected.intervals
+    if given is None or limits is None or expected.probabilities is not None:
+        return given == limits
+    # An end near 0 has the rounding errors of the prediction.
+    sizes = np.abs(expected.predictions)[:, np.newaxis]
+    with np.errstate(invalid="ignore"):
+        return (given == limits) | (np.abs(given - limits) <= TOLERANCE * (sizes + np.abs(limits)))
 
 
 def _in_all_columns(is_same: Any) -> Bools:

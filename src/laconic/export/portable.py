@@ -6,6 +6,7 @@ from the terms: formats with types need it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -20,6 +21,8 @@ from laconic.tables.times import NAMES_OF_PARTS, kind_of
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import RuleEnsemble, Term
 from laconic.terms.slopes import Slope
+from laconic.trust import Intervals
+from laconic.trust.intervals import target_range
 
 Kind: TypeAlias = Literal["number", "boolean", "text", "date", "time", "duration", "any"]
 
@@ -43,6 +46,10 @@ class PortableModel:
     rules only use whether there is a value."""
     parts: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Parts of dates that terms use, such as "weekday of booked": the part, and the column."""
+    intervals: Intervals | None = None
+    """How sure predictions are, if the model was calibrated."""
+    lowest: float | None = None
+    """The smallest value that the target may have, if there is one."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -95,13 +102,15 @@ def portable_model(model: RuleModel) -> PortableModel:
                 f"{text!r}, which has an unpaired surrogate. Fit the model without it."
             )
     terms = tuple(_plain_term(term, kinds) for term in ensemble)
-    labels = model.task_.labels
+    labels, lowest = model.task_.labels, target_range(model.loss_)[0]
     return PortableModel(
         RuleEnsemble(terms, ensemble.intercept, names, outputs=ensemble.outputs),
         named_loss(model.loss_).link,
         None if labels is None else tuple(labels),
         kinds,
         parts,
+        model.own_trust.intervals,
+        None if math.isinf(lowest) else lowest,
     )
 
 

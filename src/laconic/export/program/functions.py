@@ -6,6 +6,7 @@ Both contain the model as the same plain data.
 from __future__ import annotations
 
 import json
+import math
 from importlib.resources import files
 from pprint import pformat
 from typing import Any
@@ -19,6 +20,7 @@ from laconic.tables.times import kind_of, microseconds
 from laconic.terms.conditions import Condition
 from laconic.terms.rules import Rule, Term
 
+_BEFORE_FUNCTIONS = "\n\n\ndef "
 _PLACE_OF_MODEL = "MODEL: dict[str, Any] = {}"
 
 
@@ -44,7 +46,9 @@ def to_python(model: RuleModel) -> str:
     a dict with "raw_prediction", "prediction", "probabilities" (None for a regression),
     "contributions", what each term adds to the raw prediction, and "covered", for each rule whether
     it covers the row, and for each slope whether the row is above its lower end. It refuses
-    infinities and cells of the wrong kind, as `predict` does here.
+    infinities and cells of the wrong kind, as `predict` does here. If the model was calibrated by
+    `conformalize`, there is ``predict_interval(row)``, which returns the lower and the upper end,
+    or for classes ``predict_set(row)``, which returns a list.
 
     Examples
     --------
@@ -60,6 +64,7 @@ def to_python(model: RuleModel) -> str:
     literal = pformat(program_data(portable), width=100, sort_dicts=False)
     template = (files("laconic.export.program") / "standalone.py").read_text("utf-8")
     source = template.replace(_PLACE_OF_MODEL, f"MODEL: dict[str, Any] = {literal}")
+    source += _interval_functions(portable, "intervals.py", _BEFORE_FUNCTIONS)
     rows = edge_rows(portable)
     check_outputs("Python", rows, expected_outputs(model, rows), run_python(source, rows))
     return source
@@ -77,7 +82,28 @@ def run_python(source: str, rows: list[dict[str, Any]]) -> Outputs:
         np.array([result["prediction"] for result in results], object if has_classes else None),
         np.array([_known(result["probabilities"]) for result in results]) if has_classes else None,
         np.array([result["covered"] for result in results]).reshape(len(rows), -1),
+        _run_intervals(module, rows),
     )
+
+
+def _run_intervals(module: dict[str, Any], rows: list[dict[str, Any]]) -> Any:
+    """Return limits, or which classes are in the sets; None if the module has no functions."""
+    if "predict_interval" in module:
+        return np.array([module["predict_interval"](row) for row in rows])
+    if "predict_set" in module:
+        classes = module["MODEL"]["classes"]
+        sets = [module["predict_set"](row) for row in rows]
+        return np.array([[label in each for label in classes] for each in sets])
+    return None
+
+
+def _interval_functions(portable: PortableModel, name: str, before: str) -> str:
+    """Return the function of a file that a calibrated model has: for numbers, or for classes."""
+    if portable.intervals is None:
+        return ""
+    text = (files("laconic.export.program") / name).read_text("utf-8")
+    of_numbers, of_classes = (before + each.rstrip() for each in text.split(before)[-2:])
+    return f"{of_numbers if portable.classes is None else of_classes}\n"
 
 
 def _known(probabilities: list[float]) -> Any:
@@ -109,7 +135,9 @@ def to_javascript(model: RuleModel) -> str:
     ``rawPrediction``, ``prediction``, ``probabilities`` (null for a regression), ``contributions``,
     what each term adds to the raw prediction, and ``covered``, for each rule whether it covers the
     row, and for each slope whether the row is above its lower end. ``predict.model`` is the model
-    as data. As `predict` does here, it refuses infinities and columns of the wrong kind.
+    as data. As `predict` does here, it refuses infinities and columns of the wrong kind. If the
+    model was calibrated by `conformalize`, there is ``predict.interval(row)``, an array of the
+    lower and the upper end, or for classes ``predict.set(row)``, an array of classes.
 
     Examples
     --------
@@ -121,7 +149,8 @@ def to_javascript(model: RuleModel) -> str:
     portable = portable_model(model)
     _check_classes(portable)
     template = (files("laconic.export.program") / "predict.js").read_text("utf-8")
-    return template.replace("__MODEL__", _embedded_json(program_data(portable)))
+    source = template.replace("__MODEL__", _embedded_json(program_data(portable)))
+    return source + _interval_functions(portable, "intervals.js", "\n// predict.")
 
 
 def _check_classes(portable: PortableModel) -> None:
@@ -169,6 +198,25 @@ def program_data(portable: PortableModel) -> dict[str, Any]:
             }
             for term in portable.ensemble
         ],
+        **({} if portable.intervals is None else {"intervals": _interval_data(portable)}),
+    }
+
+
+def _interval_data(portable: PortableModel) -> dict[str, Any]:
+    """Return the table of intervals; None is a half-width without bound."""
+    intervals = portable.intervals
+    assert intervals is not None
+    if intervals.has_classes:
+        return {
+            "level": intervals.level,
+            "least_probabilities": list(intervals.least_probabilities),
+        }
+    widths = [None if math.isinf(each) else each for each in intervals.half_widths]
+    return {
+        "level": intervals.level,
+        "edges": list(intervals.edges),
+        "half_widths": widths,
+        "lowest": portable.lowest,
     }
 
 

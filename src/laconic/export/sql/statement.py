@@ -23,7 +23,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Dialects in which names of tables are case sensitive, but those of columns are not.
 _FOLDS_COLUMNS = frozenset({"doris", "mysql", "singlestore", "starrocks"})
 
-SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
+SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction", "lower", "upper"]
 
 
 def to_sql(
@@ -57,10 +57,13 @@ def to_sql(
     term_columns : bool, default=False
         Whether to add the columns term_1, term_2, ..., which are 1 where a rule covers the row or
         the row is above the lower end of a slope, and 0 elsewhere. Only with a table.
-    output : {"raw_prediction", "probability", "prediction"}, default="raw_prediction"
+    output : {"raw_prediction", "probability", "prediction", "lower", "upper"}, \
+            default="raw_prediction"
         The value of an expression. A SELECT has all of them as columns; probabilities, which only
         a classifier has, are those of the second class. With three or more classes it has
-        raw_prediction_1, probability_1 and so on, in their order.
+        raw_prediction_1, probability_1 and so on, in their order. A model that was calibrated by
+        `conformalize` has lower and upper, the ends of an interval, NULL where there is no bound;
+        for classes a SELECT has in_set_1, in_set_2 and so on, which are 1 or 0.
     columns : mapping of str to str or None, default=None
         Names in the database, for features that have other names there.
 
@@ -110,6 +113,8 @@ def _expression(terms: SqlTerms, output: SqlOutput) -> Any:
     raw_prediction = terms.raw_prediction()
     if output == "raw_prediction":
         return raw_prediction
+    if output in ("lower", "upper"):
+        return terms.intervals([raw_prediction])[output]
     return (terms.mean if output == "probability" else terms.prediction)(raw_prediction)
 
 
@@ -275,6 +280,8 @@ def _check_options(
     outputs = ["raw_prediction", "prediction"]
     if portable.classes is not None:
         outputs.insert(1, "probability")
+    elif portable.intervals is not None:
+        outputs += ["lower", "upper"]
     if output not in outputs:
         raise ValueError(
             f"The 'output' of this model must be one of {', '.join(map(repr, outputs))}. "
@@ -382,6 +389,11 @@ def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) ->
     """Return outputs from rows that end in raw predictions, terms, probabilities and prediction."""
     n_classes, n_terms = len(portable.ensemble.outputs), portable.ensemble.n_terms
     n_shares, results = n_classes or int(portable.classes is not None), list(fetched)
+    intervals = None
+    if portable.intervals is not None:
+        n_added = len(portable.classes or (0, 1))
+        intervals = _read_intervals(portable, [row[-n_added:] for row in results])
+        results = [row[:-n_added] for row in results]
 
     def numbers(n: int, n_after: int) -> Any:
         found = [row[-n_after - n : -n_after] for row in results]
@@ -394,4 +406,13 @@ def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) ->
         np.array([row[-1] for row in results]),
         None if not n_shares else shares if n_classes else shares[:, 0],
         numbers(n_terms, n_shares + 1).astype(bool),
+        intervals,
     )
+
+
+def _read_intervals(portable: PortableModel, cells: Sequence[Sequence[Any]]) -> Any:
+    """Return limits, of which NULL is infinite, or which classes are in the sets."""
+    if portable.classes is not None:
+        return np.array(cells, dtype=bool)
+    limits = np.array(cells, dtype=float)
+    return np.where(np.isnan(limits), [-np.inf, np.inf], limits)

@@ -17,6 +17,7 @@ from typing import Any
 
 from laconic._util.optional import import_extra
 from laconic.export.portable import PortableModel, compared_values, largest_raw_prediction
+from laconic.export.sql.intervals import interval_columns
 from laconic.export.sql.times import TimeTerms
 from laconic.tables.columns import Category
 from laconic.tables.times import Moment
@@ -83,15 +84,23 @@ class SqlTerms:
         return {f"term_{number}": self.covered(term) for number, term in terms}
 
     def derived(self, raw_predictions: Sequence[Any]) -> dict[str, Any]:
-        """Return probabilities and the prediction by name, given all raw predictions."""
+        """Return probabilities and the prediction by name, given all raw predictions.
+
+        After them come the ends of intervals, or which classes are in the sets.
+        """
+        intervals = {} if self.portable.intervals is None else self.intervals(raw_predictions)
         if self.portable.ensemble.outputs:
             places = range(len(raw_predictions))
             shares = {f"probability_{k + 1}": self.share(raw_predictions, k) for k in places}
-            return shares | {"prediction": self.predicted_class(raw_predictions)}
+            return shares | {"prediction": self.predicted_class(raw_predictions)} | intervals
         [raw] = raw_predictions
         has_classes = self.portable.classes is not None
         probability = {"probability": self.mean(raw.copy())} if has_classes else {}
-        return probability | {"prediction": self.prediction(raw.copy())}
+        return probability | {"prediction": self.prediction(raw.copy())} | intervals
+
+    def intervals(self, raw_predictions: Sequence[Any]) -> dict[str, Any]:
+        """Return the ends of the interval, or for each class whether it is in the set, by name."""
+        return interval_columns(self, raw_predictions, self._exp)
 
     def raw_prediction(self, output: int | None = None) -> Any:
         """Return the intercept plus what the terms add to a row, in their order.
