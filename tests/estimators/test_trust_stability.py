@@ -381,7 +381,10 @@ DAMAGES = [
         r"trust.stability.features\[0\].n_selected must be a whole number",
     ),
     (lambda found: found.update(other_class=1.5), r"other_class must be in the range \[0, 1\]"),
-    (lambda found: found["terms"].pop(), "trust.stability.terms must be an array of 2 items"),
+    (
+        lambda found: found["terms"].pop(),
+        "trust.stability.terms must be one for each of the 2",
+    ),
 ]
 
 

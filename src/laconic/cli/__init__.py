@@ -37,6 +37,7 @@ try:
     from laconic.cli.show import option, show
     from laconic.cli.terminal import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, CommandError
     from laconic.cli.training_table import alternatives, certify, edit
+    from laconic.cli.trust import trust
 
     if find_spec("polars") is None:
         raise ModuleNotFoundError
@@ -52,7 +53,7 @@ __all__ = ["main"]
 
 COMMANDS = (
     *(demo, fit, show, predict, explain, compare, cv, certify),
-    *(edit, alternatives, report, export),
+    *(trust, edit, alternatives, report, export),
 )
 """In the order of the help."""
 

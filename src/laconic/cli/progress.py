@@ -25,6 +25,7 @@ from laconic.terms.formatting import format_weight, visible
 
 if TYPE_CHECKING:
     from laconic.estimators.progress import FitProgress
+    from laconic.trust import ChanceProgress, StabilityProgress
 
 
 # What goes on before a search.
@@ -87,6 +88,10 @@ class FitScreen:
         self._words = describe_reading(progress)
         if progress.is_done and not self.console.is_terminal:
             self.console.print(self._words)
+
+    def tell(self, progress: ChanceProgress | StabilityProgress) -> None:
+        """Show how far the answer to a question is."""
+        self._words = progress.line
 
     @contextmanager
     def watch(self, words: str) -> Iterator[None]:

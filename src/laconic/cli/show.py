@@ -129,6 +129,9 @@ def rules_table(
     if title is None:
         further["certificate"] = [*map(describe_certificate, results)]
         table.add_column("certificate", overflow="fold")
+        for name, cells in model.own_trust.columns.items():
+            further[name] = cells
+            table.add_column(name, justify="right", overflow="fold")
     rows = zip(*further.values(), strict=True)
     for line in ensemble.lines:
         terminal.add_line(table, line, *(() if line.term is None else next(rows)))
@@ -145,6 +148,8 @@ def print_remarks(console: Console, model: RuleModel) -> None:
     effects = model.own_trust.effects
     if effects is not None and effects.remark:
         console.print(effects.remark)
+    for words in model.own_trust.legend:
+        console.print(words)
     certificate = model.own_certificate
     if certificate is not None:
         console.print(f"All terms together: on the training rows at least {certificate.summary}")

@@ -54,12 +54,16 @@ class Columns:
     ) -> tuple[RuleBoosting, dict[str, Any]]:
         """Load a model, and read the rows that it was fitted to as arguments of `fit`."""
         fitted = files.load_estimator_for(command, model, table)
+        return fitted, self.arguments(fitted, table)
+
+    def arguments(self, fitted: RuleBoosting, table: Path | str) -> dict[str, Any]:
+        """Read rows as arguments of `fit`."""
         target = table_file.target_of(fitted, self.target)
         known: dict[str, Any] = {} if fitted.record_ is None else dict(fitted.record_.settings)
         weight = self.weight or known.get("weight")
         exposure = self.exposure or known.get("exposure")
         rows = table_file.TableFile(table, self.format)
-        return fitted, rows.fit_arguments(fitted, target, weight, exposure)
+        return rows.fit_arguments(fitted, target, weight, exposure)
 
 
 _AS_FITTED = Columns()

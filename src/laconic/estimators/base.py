@@ -53,7 +53,7 @@ from laconic.search import SearchResult
 from laconic.search.results import describe_certificate
 from laconic.tables.sources.sources import is_source, scan
 from laconic.tables.tables import Table
-from laconic.terms.display import rules_html
+from laconic.terms.display import rules_html, with_columns
 from laconic.terms.formatting import format_count, format_number, format_percent
 from laconic.terms.rules import RuleCoverage, rule_coverages
 from laconic.trust import Trust, fingerprint_of
@@ -779,7 +779,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        return "\n".join([f"{self._summary}:", str(self.ensemble_), *self._remarks])
+        columns = self.own_trust.columns
+        terms = with_columns(self.ensemble_, columns) if columns else str(self.ensemble_)
+        return "\n".join([f"{self._summary}:", terms, *self._remarks])
 
     @property
     def _remarks(self) -> list[str]:
@@ -787,7 +789,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         why = getattr(self, "reason_", "")
         effects = self.own_trust.effects
         fitted_to = "" if effects is None else effects.remark
-        return [*filter(None, (self._proof_words, why, fitted_to, note_on_dates(self.ensemble_)))]
+        notes = self._proof_words, why, fitted_to, note_on_dates(self.ensemble_)
+        return [*filter(None, notes), *self.own_trust.legend]
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
@@ -826,7 +829,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
             ]
         if len(self.search_results_) == len(self.ensemble_):
             columns["certificate"] = [*map(describe_certificate, self.search_results_)]
-        return columns
+        return columns | self.own_trust.columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

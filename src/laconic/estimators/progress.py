@@ -13,6 +13,7 @@ from laconic.search import SearchProgress, SearchResult
 from laconic.search.results import describe_certificate, describe_search, format_seconds
 from laconic.terms.formatting import format_number
 from laconic.terms.rules import RuleEnsemble, Term
+from laconic.trust import ChanceProgress, StabilityProgress
 
 
 @dataclass(frozen=True)

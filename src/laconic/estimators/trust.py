@@ -421,8 +421,8 @@ def _checked_groups(groups: ArrayLike, n_rows: int) -> NDArray[Any]:
     missing = [row for row, each in enumerate(found.tolist()) if not is_present(each)]
     if missing:
         raise ValueError(
-            f"'groups' must have a value in every row. Got none at row {missing[0]}. Give rows without a "
-            "group values of their own."
+            f"'groups' must have a value in every row. Got none at row {missing[0]}. Give rows "
+            "without a group values of their own."
         )
     numbers: dict[Any, int] = {}
     return np.array([numbers.setdefault(each, len(numbers)) for each in found.tolist()])

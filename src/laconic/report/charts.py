@@ -115,6 +115,27 @@ def path_chart(metric: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def forest_chart(terms: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the chart of effects: for each term its interval, its estimate and its weight."""
+    known = [term for term in terms if term["effect"] is not None]
+    numbers = [value for term in known for value in term["effect"].values()]
+    low, high = _padded(min([0.0, *numbers]), max([0.0, *numbers]))
+    row, left, width = 22, 30, 460
+    height = row * len(known) + _TOP + _BOTTOM
+    x = Scale(low, high, left, width - _RIGHT)
+    frame = {"left": left, "right": width - _RIGHT, "top": _TOP, "bottom": height - _BOTTOM}
+    marks = {"x_marks": _marks(x, ticks(low, high, 5)), "y_marks": []}
+    rows = [
+        {
+            "number": term["number"],
+            "y": _TOP + row * (place + 0.5),
+            **{name: x(value) for name, value in term["effect"].items()},
+        }
+        for place, term in enumerate(known)
+    ]
+    return {"width": width, "height": height, "zero": x(0.0), "rows": rows} | frame | marks
+
+
 def _score_range(
     values: Numbers, baseline: Numbers, constant: float, is_higher_better: bool
 ) -> Range:

@@ -25,6 +25,7 @@ from laconic.models.tasks import Task
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
 from laconic.report.features import group_rows, summarize_coverage, summarize_feature
 from laconic.report.scores import calibration_or_residuals, score_path
+from laconic.report.trust import describe_trust
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence, start
 from laconic.tables.tables import whole_column
@@ -87,6 +88,7 @@ def report_content(
         "verdict": _judge(model, rows),
         "certificates": describe_certificates(model, table),
         "whole": describe_whole(_own(certificate, model)),
+        "trust": describe_trust(model),
         "overlap": overlap,
         **calibration_or_residuals(predictions, target, sample),
         "data": data,

@@ -60,6 +60,41 @@ _TEXT_CELL = f"{_CELL}; text-align: left; min-width: 18em"
 _NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
 
 
+def with_columns(ensemble: RuleEnsemble, columns: Mapping[str, Sequence[str]]) -> str:
+    """Write an ensemble as text, with further columns on the right.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+    columns : dict of str to sequence of str
+        A cell for each term, by the heading of the column.
+
+    Examples
+    --------
+    >>> from laconic.terms.conditions import Condition, Query
+    >>> from laconic.terms.rules import Rule, RuleEnsemble
+    >>> old = Rule(Query((Condition("age", ">", 65),)), 1.0)
+    >>> print(with_columns(RuleEnsemble((old,), 0.25), {"p": ["0.01"], "came back": ["44%"]}))
+                           p  came back
+    +0.2500 (intercept)
+     +1.000 if age > 65  0.01        44%
+    """
+    lines, texts = ensemble.lines, str(ensemble).split("\n")
+    numbers = [line.number for line in lines]
+    blocks = [["", *texts]]
+    for heading, cells in columns.items():
+        blocks.append([heading, *("" if n == 0 else cells[n - 1] for n in numbers)])
+    widths = [max(map(len, block)) for block in blocks]
+    rows = zip(*blocks, strict=True)
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
 def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> Any:
     """Make a data frame of the terms; see `RuleEnsemble.to_frame`."""
     terms = ensemble.terms

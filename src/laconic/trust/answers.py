@@ -38,6 +38,25 @@ class Trust:
         """Whether nothing was asked."""
         return all(getattr(self, each.name) is None for each in fields(self) if each.compare)
 
+    @property
+    def _about_terms(self) -> list[Chance | Stability | Effects]:
+        answers = self.chance, self.stability, self.effects
+        return [answer for answer in answers if answer is not None]
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """A cell for each term and question, for tables of terms."""
+        return {answer.heading: answer.cells for answer in self._about_terms}
+
+    def sentences(self, number: int) -> list[str]:
+        """Say what is known about a term, counted from 1."""
+        return [answer.sentences[number - 1] for answer in self._about_terms]
+
+    @property
+    def legend(self) -> list[str]:
+        """Say what the columns mean, a sentence for each."""
+        return [answer.legend for answer in self._about_terms]
+
     def having(self, **answers: Any) -> Self:
         """Return the same with other answers."""
         return replace(self, **answers)

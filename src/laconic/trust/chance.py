@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -143,6 +143,26 @@ class Chance(Sequence[TermChance]):
     def is_complete(self) -> bool:
         """Whether all terms were looked at, which Ctrl-C may have prevented."""
         return all(term.method != "interrupted" for term in self.terms)
+
+    heading: ClassVar[str] = "p (shuffled)"
+
+    @property
+    def cells(self) -> list[str]:
+        """The p-value of each term."""
+        return ["-" if term.p is None else format_number(term.p, 2) for term in self.terms]
+
+    @property
+    def sentences(self) -> list[str]:
+        """A sentence for each term."""
+        return [term.words for term in self.terms]
+
+    @property
+    def legend(self) -> str:
+        """What the p-values mean."""
+        return (
+            f"p (shuffled): how often a term as good is found in copies of the table with shuffled "
+            f"targets, of which there are up to {self.n_permutations} per term."
+        )
 
     def __getitem__(self, index: Any) -> Any:
         return self.terms[index]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,24 @@ class Effects:
     def terms(self) -> tuple[Effect, ...]:
         """The effects of terms, in their order."""
         return tuple(effect for effect in self.effects if effect.number > 0)
+
+    heading: ClassVar[str] = "on unseen rows"
+
+    @property
+    def cells(self) -> list[str]:
+        """The estimate of each term, with its interval."""
+        return [
+            "-" if effect.estimate is None else "{} ({} to {})".format(*effect.texts)
+            for effect in self.terms
+        ]
+
+    @property
+    def legend(self) -> str:
+        """What the intervals mean."""
+        return (
+            f"on unseen rows: the weight for {self._rows_words} not used to find the terms, with "
+            f"{format_percent(self.level)} intervals."
+        )
 
     @property
     def sentences(self) -> list[str]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,6 +180,22 @@ class Stability:
         if self.other_class is not None and not 0.0 <= self.other_class <= 1.0:
             found.append(f"other_class must be in the range [0, 1]. Got {self.other_class}.")
         return found
+
+    heading: ClassVar[str] = "came back"
+
+    @property
+    def cells(self) -> list[str]:
+        """How often each term came back."""
+        return [format_percent(term.n_returned / self.n_done) for term in self.terms]
+
+    @property
+    def legend(self) -> str:
+        """What the shares mean."""
+        copies = format_count(self.n_done, "resampled copy", "resampled copies")
+        return (
+            f"came back: in how many of {copies} of the table a term for nearly the same rows was "
+            "found. With new data it is less often."
+        )
 
     @property
     def sentences(self) -> list[str]:

@@ -1,0 +1,48 @@
+"""What is known besides the proof: chance, effects on unseen rows, stability and intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laconic.models import RuleModel
+from laconic.terms.formatting import format_percent, plain_text
+
+
+def describe_trust(model: RuleModel) -> dict[str, Any] | None:
+    """Describe the answers that a model keeps; None where nobody has asked.
+
+    The result is made of dict, list, str, float and None only.
+    """
+    trust = model.own_trust
+    if trust.is_empty:
+        return None
+    n_terms = len(model.ensemble_)
+    effects = () if trust.effects is None else trust.effects.terms
+    return {
+        "terms": [
+            {
+                "number": number,
+                "sentences": [*map(plain_text, trust.sentences(number))],
+                "returned": _returned(model, number),
+                "effect": _effect(effects[number - 1]) if effects else None,
+            }
+            for number in range(1, n_terms + 1)
+        ],
+        "level": None if trust.effects is None else format_percent(trust.effects.level),
+        "intervals": None if trust.intervals is None else plain_text(str(trust.intervals)),
+        "has_chance": trust.chance is not None,
+    }
+
+
+def _returned(model: RuleModel, number: int) -> float | None:
+    stability = model.own_trust.stability
+    if stability is None:
+        return None
+    return stability.terms[number - 1].n_returned / stability.n_done
+
+
+def _effect(effect: Any) -> dict[str, float] | None:
+    if effect.estimate is None:
+        return None
+    names = ("weight", "estimate", "lower", "upper")
+    return {name: float(getattr(effect, name)) for name in names}
