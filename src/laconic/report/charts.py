@@ -136,6 +136,26 @@ def forest_chart(terms: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"width": width, "height": height, "zero": x(0.0), "rows": rows} | frame | marks
 
 
+def fan_chart(intervals: dict[str, Any]) -> dict[str, Any]:
+    """Return the chart of intervals: a band around the predictions, as wide as in each group."""
+    edges, half_widths = intervals["edges"], intervals["half_widths"]
+    rest = (edges[-1] - edges[0]) / len(edges) or abs(edges[0]) or 1.0
+    ends = [edges[0] - rest, *edges, edges[-1] + rest]
+    lows = [end - width for end, width in zip(ends, half_widths, strict=False)]
+    highs = [end + width for end, width in zip(ends[1:], half_widths, strict=True)]
+    x_range, y_range = (ends[0], ends[-1]), _padded(min(lows), max(highs))
+    axes, x, y = _axes(460, 240, x_range, y_range, ticks(*x_range), ticks(*y_range))
+    bands = [
+        " ".join(
+            f"{x(end)},{y(end + side * width)}"
+            for end, side in ((low, -1), (high, -1), (high, 1), (low, 1))
+        )
+        for low, high, width in zip(ends, ends[1:], half_widths, strict=False)
+    ]
+    line = {"x1": x(ends[0]), "y1": y(ends[0]), "x2": x(ends[-1]), "y2": y(ends[-1])}
+    return axes | {"bands": bands, "line": line}
+
+
 def _score_range(
     values: Numbers, baseline: Numbers, constant: float, is_higher_better: bool
 ) -> Range:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from laconic.models import RuleModel
 from laconic.terms.formatting import format_percent, plain_text
+from laconic.trust import Effect, Intervals
 
 
 def describe_trust(model: RuleModel) -> dict[str, Any] | None:
@@ -29,8 +31,16 @@ def describe_trust(model: RuleModel) -> dict[str, Any] | None:
             for number in range(1, n_terms + 1)
         ],
         "level": None if trust.effects is None else format_percent(trust.effects.level),
-        "intervals": None if trust.intervals is None else plain_text(str(trust.intervals)),
-        "has_chance": trust.chance is not None,
+        "intervals": None if trust.intervals is None else _intervals(trust.intervals),
+    }
+
+
+def _intervals(intervals: Intervals) -> dict[str, Any]:
+    return {
+        "about": plain_text(intervals.about),
+        "rows": [[*map(plain_text, row)] for row in intervals.rows],
+        "edges": [*intervals.edges],
+        "half_widths": [each if math.isfinite(each) else None for each in intervals.half_widths],
     }
 
 
@@ -41,7 +51,7 @@ def _returned(model: RuleModel, number: int) -> float | None:
     return stability.terms[number - 1].n_returned / stability.n_done
 
 
-def _effect(effect: Any) -> dict[str, float] | None:
+def _effect(effect: Effect) -> dict[str, float] | None:
     if effect.estimate is None:
         return None
     names = ("weight", "estimate", "lower", "upper")

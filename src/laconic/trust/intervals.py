@@ -164,6 +164,16 @@ class Intervals:
             columns = {"class": self.classes, "least_probability": self.least_probabilities}
         return make_frame(columns | {"rows": self.counts}, backend=backend)
 
+    @property
+    def about(self) -> str:
+        """What the table says, in a sentence."""
+        return " ".join(self._head).rstrip(":") + "."
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table as texts: the headings, and a row for each group or class."""
+        return [*zip(*self._columns, strict=True)]
+
     def __str__(self) -> str:
         return "\n".join([*self._head, *_lines(self._columns), *self._notes])
 
