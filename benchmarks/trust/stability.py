@@ -241,8 +241,8 @@ def search_lines(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iter
     for name, label in MEASURES.items():
         both = np.array([[each[search][name] for search in SEARCHES] for each in found.values()])
         both = both[~np.isnan(both).any(axis=1)]
-        differences = both[:, 0] - both[:, 1]
-        differences[np.abs(differences) < 1e-9] = 0.0
+        # Without rounding errors, which would make ranks of ties.
+        differences = np.round(both[:, 0] - both[:, 1], 9)
         p = float(wilcoxon(differences).pvalue) if differences.any() else 1.0
         error = np.std(differences, ddof=1) / np.sqrt(len(differences)) if len(both) > 1 else 0.0
         optimal, greedy = both.mean(axis=0)
