@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -272,25 +273,28 @@ def made_rows(n_rows: int, n_features: int, seed: int) -> tuple[NDArray[Any], ND
 
 
 def size_lines(n_tables: int, n_draws: int) -> Iterator[str]:
-    """Count the terms that cross-validation chooses in resampled copies, drawn in two ways."""
-    sizes: dict[str, list[int]] = {
-        "the table": [],
-        "a resampled copy, its rows in one fold each": [],
-        "a resampled copy, as a table in which copies of a row may be in several folds": [],
+    """Count the terms of resampled copies, where chance or cross-validation decides on them."""
+    sizes: dict[str, list[int]] = {}
+    kinds = {
+        "cross-validation": RuleBoostingRegressorCV(n_terms=10, max_conditions=2),
+        'n_terms="auto"': RuleBoostingRegressor(n_terms="auto", max_conditions=2),
     }
-    once, in_one, in_several = sizes.values()
-    for seed in range(n_tables):
+    for seed, (kind, estimator) in product(range(n_tables), kinds.items()):
         X, y = made_rows(300, 10, seed)
-        model = RuleBoostingRegressorCV(n_terms=10, max_conditions=2).fit(X, y)
-        once.append(len(model.ensemble_))
+        model = clone(estimator).fit(X, y)
+        sizes.setdefault(f"{kind}, the table", []).append(len(model.ensemble_))
         for number in range(n_draws):
             times = draw_rows(number, seed, np.arange(len(y)), np.any)
             drawn = np.repeat(np.arange(len(y)), times)
-            in_one.append(len(clone(model).fit(X, y, times).ensemble_))
-            in_several.append(len(clone(model).fit(X[drawn], y[drawn]).ensemble_))
-    yield "| fitted to | mean number of terms | standard error |"
+            fitted = {
+                "a resampled copy": clone(model).fit(X, y, times),
+                "a resampled copy with its rows repeated": clone(model).fit(X[drawn], y[drawn]),
+            }
+            for name, other in fitted.items():
+                sizes.setdefault(f"{kind}, {name}", []).append(len(other.ensemble_))
+    yield "| chosen by, fitted to | mean number of terms | standard error |"
     yield "|:---|---:|---:|"
-    for label, counts in sizes.items():
+    for label, counts in sorted(sizes.items()):
         # Copies of one table are alike: the error is that of the tables.
         of_tables = np.array(counts, dtype=float).reshape(n_tables, -1).mean(axis=1)
         error = of_tables.std(ddof=1) / np.sqrt(n_tables) if n_tables > 1 else 0.0
@@ -335,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         show(lambda: table_lines(found), "Shares that came back, optimal / greedy")
     if "sizes" in given.parts:
         counts = (2, 1) if given.quick else (30, 5)
-        show(lambda: size_lines(*counts), "Number of terms that cross-validation chooses")
+        show(lambda: size_lines(*counts), "Number of terms of resampled models")
     if "seconds" in given.parts:
         shapes = [(1000, 20, 100), (10_000, 30, 100), (100_000, 20, 10)]
         shapes = [(200, 5, 2)] if given.quick else shapes

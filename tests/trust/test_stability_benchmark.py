@@ -14,7 +14,7 @@ def test_quick_study_prints_its_tables(capsys):
     printed = capsys.readouterr().out
     assert "| bootstrap, overlap ≥ .8 |" in printed
     assert "| breast_cancer |" in printed
-    assert "| the table |" in printed
+    assert "| cross-validation, the table |" in printed
     assert "| 200 | 5 |" in printed
 
 
