@@ -1,6 +1,7 @@
 """Coverage of the intervals of effects, in simulated tables.
 
     python -m benchmarks.trust.effects
+    python -m benchmarks.trust.effects --others --rows 400 --tables 100
     python -m benchmarks.trust.effects --quick
 
 Features are ten independent normals. The true weight of a found term is that of the best model with
@@ -249,12 +250,13 @@ def text(tally):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tables", type=int, default=200, help="tables per row")
+    parser.add_argument("--rows", type=int, nargs="+", default=(400, 1000), help="of a table")
     parser.add_argument("--quick", action="store_true", help="two tables per row, one size")
     parser.add_argument("--others", action="store_true", help="further kinds of targets only")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     start = process_time()
-    sizes, n_tables = ((200,), 2) if arguments.quick else ((400, 1000), arguments.tables)
+    sizes, n_tables = ((200,), 2) if arguments.quick else (arguments.rows, arguments.tables)
     write(OTHERS if arguments.others else REQUIRED, sizes, n_tables)
     print(f"\n{n_tables} tables per row; {process_time() - start:.0f} CPU s.")
 
