@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from laconic import (
     RuleBoostingClassifier,
@@ -170,6 +170,11 @@ def test_wrong_arguments(options, message):
     model.fit(X[:200], y[:200])
     with pytest.raises(ValueError, match=message):
         model.effects(X[200:], y[200:], **options)
+
+
+def test_models_that_are_not_fitted():
+    with pytest.raises(NotFittedError):
+        RuleBoostingRegressor().effects(table(), scores(table()))
 
 
 # Training rows.

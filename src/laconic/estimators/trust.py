@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from laconic._util.checks import is_finite_number, require
 from laconic._util.words import parameter
@@ -194,9 +195,11 @@ class TrustMixin(RuleModel):
          -2.43  -3.43  -1.43        -2.260   226  if x0 <= 67
          +0.59  -0.37   1.54        -1.760    84  if x0 <= 57 & x2 > 57
         """
-        model = cast("RuleBoosting", self)
+        # Imports estimators.
         from laconic.estimators.training_data import read_rows
 
+        check_is_fitted(self)
+        model = cast("RuleBoosting", self)
         is_level = is_finite_number(level) and 0 < level < 1
         require(is_level, parameter("level"), "a float in the range (0, 1)", level)
         if is_source(X_new):
