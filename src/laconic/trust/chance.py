@@ -45,6 +45,8 @@ LEAST_FOR_TAIL = 50
 LEAST_EXTRAPOLATED = 1e-6
 # The values of the first copies tell whether those of the others will be needed.
 N_FIRST = 10
+# Copies for each of several threads, before the next look at how many were as good.
+BATCH = 4
 
 Draw = tuple[bool, float | None]
 
@@ -364,7 +366,8 @@ class _OneTerm:
         seeds = seed.spawn(n_permutations)
         has_tail = n_permutations >= LEAST_FOR_TAIL and least > 0.0
         draws: list[Draw] = []
-        n_side_by_side = n_workers(n_jobs)
+        # Threads wait for each other at the end of a batch.
+        n_side_by_side = BATCH * n_workers(n_jobs) if n_workers(n_jobs) > 1 else 1
         n_exceeding, with_values = 0, has_tail
         while n_exceeding < MAX_EXCEEDING and len(draws) < n_permutations:
             end = min(len(draws) + n_side_by_side, n_permutations)
