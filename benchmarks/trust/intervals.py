@@ -16,6 +16,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.estimators.choose_size import make_splits
 from laconic.tables.tables import take_rows
 from laconic.trust import Intervals
-from laconic.trust.intervals import intervals_of_classes, intervals_of_numbers
+from laconic.trust.intervals import MOST_GROUPS, intervals_of_classes, intervals_of_numbers
 
 NUMBERS = ("used_cars", "life_expectancy", "red_wine_quality", "insurance", "diabetes")
 CLASSES = ("titanic", "ibm_hr", "telco_churn", "breast_cancer", "wine")
@@ -74,10 +75,12 @@ def fifths(order_by: Any) -> list[Any]:
     return np.array_split(np.lexsort((keys, order_by)), N_FIFTHS)
 
 
-def scores_of_numbers(name: str, seed: int, n_terms: int, cv: int) -> Scores:
+def scores_of_numbers(
+    name: str, seed: int, n_terms: int, cv: int, *, slopes: bool = True
+) -> Scores:
     """Judge all ways for one split of a table of numbers."""
     X, X_test, y, y_test = draw(name, seed)
-    model = RuleBoostingRegressor(n_terms).fit(X, y)
+    model = RuleBoostingRegressor(n_terms, slopes=slopes).fit(X, y)
     predictions, new = model.predict(X), model.predict(X_test)
     held_out = np.empty(len(y))
     for train, test in make_splits(cv, y, holds_classes=False, weights=None, seed=seed):
@@ -89,10 +92,9 @@ def scores_of_numbers(name: str, seed: int, n_terms: int, cv: int) -> Scores:
     of_part = part.predict(take_rows(X, spared))
     part_errors = np.abs(y[spared] - of_part)
 
-    def made(predictions: Any, errors: Any, is_grouped: bool) -> Intervals:
-        return intervals_of_numbers(
-            predictions, errors, level=LEVEL, method="cv", is_grouped=is_grouped
-        )
+    def made(predictions: Any, errors: Any, is_grouped: bool, most: int = MOST_GROUPS) -> Intervals:
+        how: dict[str, Any] = {"is_grouped": is_grouped, "most_groups": most}
+        return intervals_of_numbers(predictions, errors, level=LEVEL, method="cv", **how)
 
     ways = {
         "training residuals": (made(predictions, np.abs(y - predictions), False), new),
@@ -101,6 +103,7 @@ def scores_of_numbers(name: str, seed: int, n_terms: int, cv: int) -> Scores:
         "CV pooled": (made(predictions, errors, False), new),
         "CV pooled, groups": (made(predictions, errors, True), new),
         "the same, by held-out predictions": (made(held_out, errors, True), new),
+        "the same, up to 20 groups": (made(predictions, errors, True, 20), new),
     }
     found = {}
     for way, (answer, values) in ways.items():
@@ -176,16 +179,16 @@ def table_of(names: tuple[str, ...], score: Any, arguments: argparse.Namespace) 
     yield to_markdown(
         ["way", *measures], [[way, *(mean(way, each) for each in measures)] for way in ways]
     )
-    shown = next(each for each in ways if each in ("CV pooled, groups", "CV pooled, by class"))
-    naive = ways[0]
-    head = ["table", *(f"{each}, {naive}" for each in measures[:2]), *measures]
+    offered = next(each for each in ways if each in ("CV pooled, groups", "CV pooled, by class"))
+    worst = measures[1]
+    others = [each for each in (ways[0], "CV pooled", "CV pooled, one threshold") if each in ways]
     yield to_markdown(
-        head,
+        ["table", *(f"{worst}, {each}" for each in others), *measures],
         [
             [
                 name,
-                *(mean(naive, each, (name,)) for each in measures[:2]),
-                *(mean(shown, each, (name,)) for each in measures),
+                *(mean(each, worst, (name,)) for each in others),
+                *(mean(offered, each, (name,)) for each in measures),
             ]
             for name in names
         ],
@@ -277,7 +280,11 @@ def main(given: list[str] | None = None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)
-        for names, score in ((numbers, scores_of_numbers), (classes, scores_of_classes)):
+        for names, score in (
+            (numbers, scores_of_numbers),
+            (numbers, partial(scores_of_numbers, slopes=False)),
+            (classes, scores_of_classes),
+        ):
             for table in table_of(names, score, arguments):
                 print(f"\n{table}", flush=True)
         print(f"\n{guarantee(arguments)}", flush=True)

@@ -12,7 +12,9 @@ from playwright.sync_api import expect, sync_playwright
 from reports import HOSTILE_NAMES, classifier, hostile, passengers, regressor
 from sloped import sloped_classes, sloped_classifier, sloped_regressor
 
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.terms.formatting import format_percent
+from laconic.trust.intervals import UNSEEN
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -579,3 +581,47 @@ CONTRAST = """() => {
   }
   return worst;
 }"""
+
+
+def with_intervals(kind, y, **settings):
+    X = np.linspace(0, 1, 80).round(3)[:, np.newaxis]
+    model = kind(2).fit(X, y)
+    model.conformalize(X, y, cv=4, **settings)
+    return model, X
+
+
+def shown_interval(page, value):
+    control(page, 0).locator('input[type="number"]').fill(repr(value))
+    return page.locator("#interval").inner_text()
+
+
+def test_the_what_if_says_how_sure_a_number_is(open_page):
+    y = np.repeat([0.0, 10.0], 40) + np.arange(80) % 7
+    model, X = with_intervals(RuleBoostingRegressor, y)
+    page = open_page(model.report(X, y))
+    for value in (0.1, 0.9):
+        lower, upper = (f"{end:,.4g}" for end in model.predict_interval([[value]])[0])
+        words = f"For about 9 of 10 such rows the value lies between {lower} and {upper}."
+        assert shown_interval(page, value).replace("−", "-") == words
+    model.conformalize(X, y, cv=4, level=0.999)
+    assert shown_interval(open_page(model.report(X, y)), 0.5).startswith("Too few such rows")
+
+
+def test_the_what_if_names_the_classes_that_are_likely_enough(open_page):
+    y = np.where(np.arange(80) // 20 % 2 + (np.arange(80) % 9 == 0) > 0, "yes", "no")
+    model, X = with_intervals(RuleBoostingClassifier, y, level=0.95)
+    page = open_page(model.report(X, y))
+    for value in np.linspace(0, 1, 9).tolist():
+        [words] = model.predict_set([[value]], words=True)
+        shown = shown_interval(page, value)
+        if words == UNSEEN:
+            assert shown == "Unlike the rows seen: no class is likely enough."
+        else:
+            assert shown.startswith(
+                f"Likely enough: {words}. For about 19 of 20 rows of each class"
+            )
+
+
+def test_a_model_that_was_not_calibrated_says_nothing_of_it(open_page, regressed):
+    model, X, y = regressed
+    assert open_page(model.report(X, y)).locator("#interval").count() == 0

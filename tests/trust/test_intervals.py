@@ -107,10 +107,10 @@ def test_without_groups_all_half_widths_are_equal():
     assert (found.edges, found.half_widths) == ((), (conformal_quantile(errors, 0.9),))
 
 
-def test_groups_are_no_more_than_twenty_and_large_enough_for_the_level():
+def test_groups_are_no_more_than_ten_and_large_enough_for_the_level():
     rng = np.random.default_rng(0)
     many = intervals_of_numbers(rng.random(5000), rng.random(5000), level=0.9, method="cv")
-    assert len(many.half_widths) == 20
+    assert len(many.half_widths) == 10
     high = intervals_of_numbers(rng.random(500), rng.random(500), level=0.99, method="cv")
     assert min(high.counts) >= 99
     assert not high.places_without_bound

@@ -28,8 +28,8 @@ NAMED_LOSSES: dict[str, NamedLoss] = {kind.name: kind() for kind in get_args(Nam
 ABSENT_LOSSES = dict.fromkeys(
     ("quantile", "pinball", "absolute_error"),
     "The loss of a quantile has no curvature, so that no search could prove which rule lowers it "
-    "most. Use loss='huber' for targets with outliers; for intervals, wrap a model in "
-    "a conformal method, or fit sklearn's HistGradientBoostingRegressor(loss='quantile').",
+    "most. Use loss='huber' for targets with outliers; for intervals, call "
+    "its method 'conformalize', or fit sklearn's HistGradientBoostingRegressor(loss='quantile').",
 )
 """Names in other libraries of losses that are not supported, and why."""
 

@@ -20,6 +20,7 @@ from laconic.tables.columns import CategoricalColumn, Category, Column, NumericC
 from laconic.tables.times import DAY, HOUR, MINUTE, SECOND, kind_of, microseconds
 from laconic.terms.conditions import Condition, by_feature
 from laconic.terms.formatting import format_number, plain_text, value_text
+from laconic.trust.intervals import share_words
 
 
 def describe_what_if(
@@ -29,6 +30,7 @@ def describe_what_if(
 
     Ranges, categories and rows are those of the given columns, which terms use. ``javascript`` is
     None, for the given ``reason``, if the model cannot be exported: its loss may be user-defined.
+    ``share`` is how many new rows intervals are for, such as "9 of 10"; None without intervals.
     """
     try:
         javascript, reason = to_javascript(model), None
@@ -40,9 +42,11 @@ def describe_what_if(
         ends[slope.feature] += [slope.lower, slope.upper]
     rows = [[_cell(column, row) for column in columns] for row in sample.tolist()]
     observed = np.asarray(y)[sample].tolist()
+    intervals = model.own_trust.intervals
     return {
         "javascript": javascript,
         "reason": reason,
+        "share": None if intervals is None else share_words(intervals.level),
         "controls": [
             control(
                 column,

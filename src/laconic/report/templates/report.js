@@ -147,6 +147,7 @@
     showNumber(byId("raw-prediction"), formatWeight(raw), raw);
     byId("change").textContent = describeChange(score, before);
     byId("observed").textContent = describeObserved(result.contributions);
+    if (data.whatIf.share) byId("interval").textContent = describeInterval();
     showGauge(score, before);
     const fired = data.terms.filter((term, position) => result.covered[position]);
     for (const item of byId("fired").querySelectorAll("[data-term]")) {
@@ -170,6 +171,23 @@
       ? `${formatSigned(Number((100 * (score - before)).toFixed(1)))} points`
       : formatSigned(score - before);
     return `${change} from ${formatScore(before)} for the starting row.`;
+  }
+
+  // How sure the prediction is, if the model was calibrated.
+  function describeInterval() {
+    const { share } = data.whatIf;
+    if (hasClasses) {
+      const labels = predict
+        .set(rowOf(values))
+        .map((label) => data.classLabels[predict.model.classes.indexOf(label)]);
+      if (!labels.length) return "Unlike the rows seen: no class is likely enough.";
+      const named = `Likely enough: ${labels.join(" or ")}.`;
+      return `${named} For about ${share} rows of each class, it is among those named.`;
+    }
+    const [lower, upper] = predict.interval(rowOf(values));
+    if (!Number.isFinite(upper)) return "Too few such rows are known to say how far off this may be.";
+    const between = `${formatNumber(lower)} and ${formatNumber(upper)}`;
+    return `For about ${share} such rows the value lies between ${between}.`;
   }
 
   // Rows of the data to which exactly the same rules apply, and whose slopes are in the same half of
