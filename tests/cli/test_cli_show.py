@@ -77,5 +77,5 @@ def test_show_tells_which_rows_weights_are_fitted_to(run, table, tmp_path):
     assert run("fit", table, "--target", "spent", "--drop", "client", *options)[0] == 0
     _, out, _ = run("show", path)
     words = " ".join(out.split())
-    assert "Weights are fitted to 40 rows not used to find the terms. 90% intervals: " in words
+    assert "Weights are fitted to 40 rows not used to find the terms." in words
     assert "on the 40 rows that found the terms" in words

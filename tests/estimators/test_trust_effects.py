@@ -337,7 +337,7 @@ def test_parts_without_rows():
 def test_honest_models_say_so():
     model, X, y = given("numbers", honest=0.5)
     model.fit(X, y)
-    remark = "Weights are fitted to 200 rows not used to find the terms. 90% intervals: "
+    remark = "Weights are fitted to 200 rows not used to find the terms."
     assert remark in str(model)
     assert remark in model._repr_html_()
     assert "on the 200 rows that found the terms" in describe_optimality(model)

@@ -146,14 +146,7 @@ class Effects:
         """A sentence about weights that are fitted to these rows; empty if others are."""
         if self.rows != "held out":
             return ""
-        known = [
-            f"{' to '.join(effect.texts[1:])} (term {effect.number})"
-            for effect in self.terms
-            if effect.estimate is not None
-        ]
-        level = format_percent(self.level)
-        intervals = f" {level} intervals: {', '.join(known)}." if known else ""
-        return f"Weights are fitted to {self._rows_words} not used to find the terms.{intervals}"
+        return f"Weights are fitted to {self._rows_words} not used to find the terms."
 
     @property
     def _rows_words(self) -> str:
