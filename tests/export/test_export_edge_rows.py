@@ -61,7 +61,7 @@ CHANGES = {
 @pytest.mark.parametrize("part", CHANGES)
 def test_a_single_difference_is_an_error(part):
     rows, expected = rows_and_expected(classifier())
-    parts = {name: values.copy() for name, values in vars(expected).items()}
+    parts = {name: each.copy() for name, each in vars(expected).items() if each is not None}
     check_outputs("nothing", rows, expected, Outputs(**parts))
     word, change = CHANGES[part]
     parts[part][3] = change(parts[part][3])
