@@ -272,15 +272,17 @@ def cutoffs(n_tables):
                 before = rounds.refit(state.first(position))[0]
                 term, values = state.ensemble[position], state.columns[position]
                 least = rounds.value_beside(before, term, values, state.results[position])
+                options = {**rounds.search_options, "cutoff": least, "stop_above_cutoff": True}
+                deciding = replace(rounds, search_options=options)
                 for draw in range(5):
                     rng = np.random.default_rng([seed, position, draw])
-                    copy = rounds.with_target(rng.permutation(rounds.y), None)
-                    start = copy.refit(before)[0]
-                    options = {**copy.search_options, "cutoff": least, "stop_above_cutoff": True}
+                    y_copy = rng.permutation(rounds.y)
+                    start = rounds.with_target(y_copy, None).refit(before)[0]
                     times = [perf_counter()]
                     answers = []
-                    for each in (replace(copy, search_options=options), copy):
-                        answers.append(each.search(start).result.objective_value > least)
+                    for each in (deciding, rounds):
+                        copy = each.with_target(y_copy, None)
+                        answers.append(copy.search(start).result.objective_value > least)
                         times.append(perf_counter())
                     seconds += np.diff(times)
                     n_draws += 1

@@ -344,6 +344,7 @@ class _OneTerm:
     ) -> None:
         self.rounds, self.position, self.n_terms = rounds, position, len(state.ensemble)
         self.start = state.first(position)
+        self.deciding = rounds  # with a cutoff, as soon as it is known
         self.groups, self.of_classes = groups, of_classes
         self.term, self.values = state.ensemble[position], state.columns[position]
         self.result, self.is_mixed = state.results[position], is_mixed
@@ -363,6 +364,8 @@ class _OneTerm:
             return TermChance(text, "impossible", reason=made)
         method, targets = made
         least = (1.0 - ROUNDING) * self._own_value()
+        options = {**self.rounds.search_options, "cutoff": least, "stop_above_cutoff": True}
+        self.deciding = replace(self.rounds, search_options=options)
         seeds = seed.spawn(n_permutations)
         has_tail = n_permutations >= LEAST_FOR_TAIL and least > 0.0
         draws: list[Draw] = []
@@ -422,11 +425,11 @@ class _OneTerm:
         """Search a copy: whether it has a term as good, and maybe what the best one is worth."""
         if least <= 0.0:
             return True, None
-        copy = self.rounds.with_target(*targets.draw(rng))
+        target = targets.draw(rng)
+        copy = self.rounds.with_target(*target)
         before = self._fitted(copy)
         if self.has_cutoffs and not with_values:
-            options = {**copy.search_options, "cutoff": least, "stop_above_cutoff": True}
-            result = replace(copy, search_options=options).search(before).result
+            result = self.deciding.with_target(*target).search(before).result
             if result.objective_value > least:
                 return True, None
             if result.bound <= least:
