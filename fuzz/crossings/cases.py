@@ -22,6 +22,7 @@ from fuzz.crossings.factors import IN_PARTS
 from fuzz.crossings.judges import WrongError, check, check_same_model, judge_model
 from fuzz.crossings.operations import OPERATIONS, Case
 from fuzz.crossings.problem import Problem
+from fuzz.crossings.questions import QUESTIONS
 from fuzz.crossings.tables import in_memory
 
 PACKAGE = str(Path(laconic.__file__).parent)
@@ -89,7 +90,7 @@ def _run(problem: Problem, folder: Path, is_judged: bool) -> None:
     case = Case(problem, folder, *problem.placed(folder))
     model = _fitted(problem, case, is_judged)
     kept = _kept(model, problem, case)
-    operation = OPERATIONS[problem["operation"]]
+    operation = (OPERATIONS | QUESTIONS)[problem["operation"]]
     result = operation(model, case)
     if kept is not model:
         again = operation(kept, case)

@@ -43,6 +43,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
         *("edit(lock)", "alternatives", "certificate", "report", "to_json", "to_sql"),
         *("to_python", "to_javascript", "to_onnx", "to_pmml", "to_scorecard", "explain"),
         *("shapley_values", "transform", "plot", "save_predictions"),
+        *("chance", "effects", "stability", "conformalize"),
     ),
 }
 """The values of each factor; the first one is what goes with most others."""

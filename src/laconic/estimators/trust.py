@@ -66,7 +66,7 @@ class TrustMixin(RuleModel):
         losses targets are permuted among rows that no term before it distinguishes. The p-value of
         a later term presumes that those before it are right. With strategy="polished" and
         "global", too, a term is judged beside those before it, where it need not be the best one,
-        so that its p-value errs on the safe side.
+        so that its p-value tends to be too large.
 
         A small p-value says that chance alone seldom does as well. It neither says that the term
         is the right one, nor how large its effect is on new rows. It presumes that rows, or groups,

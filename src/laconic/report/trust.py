@@ -7,6 +7,7 @@ from typing import Any
 
 from laconic.models import RuleModel
 from laconic.terms.formatting import format_percent, plain_text
+from laconic.terms.rules import Term
 from laconic.trust import Effect, Intervals
 
 
@@ -18,7 +19,7 @@ def describe_trust(model: RuleModel) -> dict[str, Any] | None:
     trust = model.own_trust
     if trust.is_empty:
         return None
-    n_terms = len(model.ensemble_)
+    stability = trust.stability
     effects = () if trust.effects is None else trust.effects.terms
     return {
         "terms": [
@@ -26,9 +27,10 @@ def describe_trust(model: RuleModel) -> dict[str, Any] | None:
                 "number": number,
                 "sentences": [*map(plain_text, trust.sentences(number))],
                 "returned": _returned(model, number),
-                "effect": _effect(effects[number - 1]) if effects else None,
+                "found_again": None if stability is None else stability.cells[number - 1],
+                "effect": _effect(effects[number - 1], term) if effects else None,
             }
-            for number in range(1, n_terms + 1)
+            for number, term in enumerate(model.ensemble_, start=1)
         ],
         "level": None if trust.effects is None else format_percent(trust.effects.level),
         "intervals": None if trust.intervals is None else _intervals(trust.intervals),
@@ -51,8 +53,10 @@ def _returned(model: RuleModel, number: int) -> float | None:
     return stability.terms[number - 1].n_returned / stability.n_done
 
 
-def _effect(effect: Effect) -> dict[str, float] | None:
+def _effect(effect: Effect, term: Term) -> dict[str, float] | None:
+    """Return an effect and its interval, of a slope from end to end."""
     if effect.estimate is None:
         return None
+    factor = term.effect / effect.weight if effect.weight else 1.0
     names = ("weight", "estimate", "lower", "upper")
-    return {name: float(getattr(effect, name)) for name in names}
+    return {name: factor * float(getattr(effect, name)) for name in names}

@@ -162,8 +162,9 @@ class Chance(Sequence[TermChance]):
     def legend(self) -> str:
         """What the p-values mean."""
         return (
-            f"p (shuffled): how often a term as good is found in copies of the table with shuffled "
-            f"targets, of which there are up to {self.n_permutations} per term."
+            "p (shuffled): how easily chance alone gives a term as good, estimated from up to "
+            f"{self.n_permutations} copies of the table with shuffled targets. Small values speak "
+            "for the term."
         )
 
     def __getitem__(self, index: Any) -> Any:

@@ -123,8 +123,8 @@ class Effects:
     def legend(self) -> str:
         """What the intervals mean."""
         return (
-            f"on unseen rows: the weight for {self._rows_words} not used to find the terms, with "
-            f"{format_percent(self.level)} intervals."
+            f"on unseen rows: the weight estimated from {self._rows_words} not used to find the "
+            f"terms, with {format_percent(self.level)} confidence intervals."
         )
 
     @property

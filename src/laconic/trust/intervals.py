@@ -167,8 +167,17 @@ class Intervals:
 
     @property
     def about(self) -> str:
-        """What the table says, in a sentence."""
-        return " ".join(self._head).rstrip(":") + "."
+        """What the table says, in sentences for readers."""
+        share, seen = format_share(self.level), format_count(self.n, "row")
+        within = (
+            f"For about {share} of new rows, the true value lies within prediction ± half-width"
+        )
+        if self.has_classes:
+            within = f"About {share} of new rows of each class have their class in the set"
+        how = "that the model has not seen"
+        if self.method == "cv":
+            how = "of the fit, each predicted by a model that was fitted without it"
+        return f"{within}, if they come from the same population. Judged by {seen} {how}."
 
     @property
     def rows(self) -> list[tuple[str, ...]]:

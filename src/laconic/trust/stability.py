@@ -181,20 +181,20 @@ class Stability:
             found.append(f"other_class must be in the range [0, 1]. Got {self.other_class}.")
         return found
 
-    heading: ClassVar[str] = "came back"
+    heading: ClassVar[str] = "found again"
 
     @property
     def cells(self) -> list[str]:
         """How often each term came back."""
-        return [format_percent(term.n_returned / self.n_done) for term in self.terms]
+        return [f"{term.n_returned} of {self.n_done}" for term in self.terms]
 
     @property
     def legend(self) -> str:
         """What the shares mean."""
         copies = format_count(self.n_done, "resampled copy", "resampled copies")
         return (
-            f"came back: in how many of {copies} of the table a term for nearly the same rows was "
-            "found. With new data it is less often."
+            f"found again: in how many of {copies} of the table, random draws of its rows, a "
+            "similar term was found. With entirely new data, it is found less often."
         )
 
     @property
