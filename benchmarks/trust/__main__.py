@@ -1,7 +1,7 @@
 """All simulations behind docs/research/how-sure.md, one after the other: hours.
 
-    python -m benchmarks.trust
-    python -m benchmarks.trust --quick
+python -m benchmarks.trust
+python -m benchmarks.trust --quick
 """
 
 import subprocess

@@ -33,6 +33,8 @@ def describe_trust(model: RuleModel) -> dict[str, Any] | None:
             for number, term in enumerate(model.ensemble_, start=1)
         ],
         "level": None if trust.effects is None else format_percent(trust.effects.level),
+        "has_chance": trust.chance is not None,
+        "has_stability": stability is not None,
         "intervals": None if trust.intervals is None else _intervals(trust.intervals),
     }
 
