@@ -331,7 +331,8 @@ NB_MODULE(_core, m) {
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "leaves"_a = true,
         "table_limit"_a.none() = nb::none(), "parts"_a.none() = nb::none(), "n_parts"_a = 0,
-        "seconds"_a.none() = nb::none(), "cutoff"_a.none() = nb::none(), "stops_above_cutoff"_a = false, "n_best"_a = 1,
+        "seconds"_a.none() = nb::none(), "cutoff"_a.none() = nb::none(),
+        "stops_above_cutoff"_a = false, "n_best"_a = 1,
         "Best query of all within the limits, with a certificate; or of some parts of them.");
 
     m.def(

@@ -1,4 +1,5 @@
-// Problems, and each bound of the search by itself, for tests: what it says about one query or node.
+// Problems, and each bound of the search by itself, for tests: what it says about one query or
+// node.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

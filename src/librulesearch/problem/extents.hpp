@@ -15,10 +15,10 @@ namespace rulesearch {
 /// Immutable view of a 0/1 table from two sides. Made by `ExtentsBuilder`.
 ///
 /// No query distinguishes rows that agree on every condition, so they are kept once
-/// (*distinct rows*, numbered by first appearance), unless hardly any rows of a long table do. Of conditions with equal extents only the
-/// first is kept, and those that cover all rows or none are left out: what remains are *columns*,
-/// in ascending order of their condition index. Everything below the bindings uses distinct
-/// rows and columns; `condition_index` leads back.
+/// (*distinct rows*, numbered by first appearance), unless hardly any rows of a long table do. Of
+/// conditions with equal extents only the first is kept, and those that cover all rows or none are
+/// left out: what remains are *columns*, in ascending order of their condition index. Everything
+/// below the bindings uses distinct rows and columns; `condition_index` leads back.
 class Extents {
   public:
     std::size_t n_candidates() const { return column_index_.size(); }

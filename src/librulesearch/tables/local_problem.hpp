@@ -34,7 +34,7 @@ struct LocalProblem {
     std::vector<std::uint32_t> rows;    // distinct ones in the prefix
     /// By row, of all rows that it stands for: those of the problem, or our own.
     std::span<const Statistics> sums;
-    BitSet columns;                     // that further conditions may be of
+    BitSet columns;  // that further conditions may be of
     std::vector<Axis> axes;
     std::shared_ptr<const PairGraph> pairs;  // that a query may have; or none
     bool has_few_pairs = true;               // whether bounds have ruled out most of them
