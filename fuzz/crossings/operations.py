@@ -127,7 +127,7 @@ def warm_start(model: Any, case: Case) -> Any:
     """Check that some terms and then more are as all at once."""
     problem = case.problem
     n_terms = "auto" if problem.beats_chance else N_TERMS
-    model.set_params(n_terms=n_terms)
+    model.set_params(n_terms=n_terms, warm_start=True)  # files do not say so
     model.fit(**case.placed.fit_arguments())
     if problem.is_polished or problem.beats_chance:
         # Other terms may be best among more, or without chance.
