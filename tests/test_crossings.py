@@ -66,6 +66,8 @@ def words_for(factor, value):
         return value.removeprefix("to_"), "export"
     if factor == "table" and value in IN_PARTS:
         return ("in parts",)
+    if factor == "brevity":  # it decides which terms there are, of which some are refused
+        return factor, "terms that use"
     others = {
         "save_predictions": "scan",
         "CV estimator": "hold rows out",
