@@ -618,7 +618,7 @@ def test_the_what_if_names_the_classes_that_are_likely_enough(open_page):
             assert shown == "Unlike the rows seen: no class is likely enough."
         else:
             assert shown.startswith(
-                f"Likely enough: {words}. For about 19 of 20 rows of each class"
+                f"Likely enough: {words}. About 19 of 20 rows of each class have their class"
             )
 
 

@@ -76,5 +76,68 @@ def test_charts_have_a_mark_for_each_term_and_group(asked):
     assert [row["number"] for row in rows] == [1, 2]
     for row in rows:
         assert row["lower"] < row["estimate"] < row["upper"]
-    bands = fan_chart({"edges": [1.0, 3.0], "half_widths": [0.5, 1.0, 2.0]})["bands"]
+    bands = fan_chart({"edges": [1.0, 3.0], "half_widths": [0.5, 1.0, 2.0], "least": None})["bands"]
     assert len(bands) == 3
+
+
+def test_bands_end_where_the_target_does():
+    intervals = {"edges": [1.0, 3.0], "half_widths": [0.5, 4.0, 3.5]}
+    free, bounded = (fan_chart({**intervals, "least": least}) for least in (None, 0.0))
+    assert free["y_marks"][0]["text"] == "−2"
+    assert bounded["y_marks"][0]["text"] == "0"
+    # The lower edge of the last band leaves 0 at 3.5.
+    assert [len(band.split()) for band in free["bands"]] == [4, 4, 4]
+    assert [len(band.split()) for band in bounded["bands"]] == [5, 4, 5]
+    # Nor are there predictions below 0.
+    wide = {"edges": [1.0, 9.0], "half_widths": [2.0, 2.0, 2.0], "least": 0.0}
+    assert fan_chart(wide)["x_marks"][0]["text"] == "0"
+
+
+def test_counts_have_bands_above_zero():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": rng.random(300)})
+    y = rng.poisson(1 + 2 * (X["dose"] > 0.5))
+    model = RuleBoostingRegressor(1, loss="poisson").fit(X, y)
+    model.conformalize(X, y, cv=3)
+    report = model.report(X, y)
+    assert report.to_dict()["trust"]["intervals"]["least"] == 0.0
+    assert "nothing can be excluded" not in words_of(report.to_html())
+    model.conformalize(X, y, cv=3, level=0.999)
+    assert "nothing can be excluded" in words_of(model.report(X, y).to_html())
+
+
+def test_effects_are_called_weights(asked):
+    model, X, y = asked
+    effect = model.own_trust.effects.terms[0]
+    estimate, lower, upper = effect.texts
+    words = (
+        f"not used to find it: weight {estimate} (90% interval: {lower} to {upper}), in the model"
+    )
+    text = words_of(model.report(X, y).to_html())
+    assert words.replace("-", "−") in text
+    assert "what it adds to the prediction" in text
+    assert "term 1: " in text
+
+
+def test_without_any_interval_there_is_no_chart():
+    X = pd.DataFrame({"a": np.arange(60.0)})
+    y = pd.Series(np.repeat(["low", "middle", "high"], 20), name="level")
+    model = RuleBoostingClassifier(2).fit(X, y)
+    model.effects(X + 0.25, y)
+    report = model.report(X, y)
+    trust = report.to_dict()["trust"]
+    assert [each["effect"] for each in trust["terms"]] == [None, None]
+    page = report.to_html()
+    section = page[page.index('id="how-sure"') : page.index('id="what-if"')]
+    assert "<figure" not in section
+    assert "no interval, as" in section
+    for term in model.ensemble_:
+        assert f", for <b>{model.ensemble_.output_of(term)}</b>" in section
+
+
+def test_weights_of_other_rows_are_those_of_the_model():
+    X, y = passengers(400)
+    model = RuleBoostingClassifier(2, honest=0.5, slopes=False).fit(X, y)
+    text = words_of(model.report(X, y).to_html())
+    assert "The weights of the model are fitted to these rows" in text
+    assert "Hollow" not in text

@@ -120,7 +120,7 @@ def forest_chart(terms: Sequence[dict[str, Any]]) -> dict[str, Any]:
     known = [term for term in terms if term["effect"] is not None]
     numbers = [value for term in known for value in term["effect"].values()]
     low, high = _padded(min([0.0, *numbers]), max([0.0, *numbers]))
-    row, left, width = 22, 30, 460
+    row, left, width = 22, 60, 400
     height = row * len(known) + _TOP + _BOTTOM
     x = Scale(low, high, left, width - _RIGHT)
     frame = {"left": left, "right": width - _RIGHT, "top": _TOP, "bottom": height - _BOTTOM}
@@ -129,31 +129,44 @@ def forest_chart(terms: Sequence[dict[str, Any]]) -> dict[str, Any]:
         {
             "number": term["number"],
             "y": _TOP + row * (place + 0.5),
+            "top": _TOP + row * place,
             **{name: x(value) for name, value in term["effect"].items()},
+            "effect": term["effect"],
         }
         for place, term in enumerate(known)
     ]
-    return {"width": width, "height": height, "zero": x(0.0), "rows": rows} | frame | marks
+    return (
+        {"width": width, "height": height, "zero": x(0.0), "row": row, "rows": rows} | frame | marks
+    )
 
 
 def fan_chart(intervals: dict[str, Any]) -> dict[str, Any]:
-    """Return the chart of intervals: a band around the predictions, as wide as in each group."""
+    """Return the chart of intervals: a band around the predictions, as wide as in each group.
+
+    It ends at the ``least`` value of the target, such as 0 of counts.
+    """
     edges, half_widths = intervals["edges"], intervals["half_widths"]
     rest = (edges[-1] - edges[0]) / len(edges) or abs(edges[0]) or 1.0
-    ends = [edges[0] - rest, *edges, edges[-1] + rest]
-    lows = [end - width for end, width in zip(ends, half_widths, strict=False)]
-    highs = [end + width for end, width in zip(ends[1:], half_widths, strict=True)]
-    x_range, y_range = (ends[0], ends[-1]), _padded(min(lows), max(highs))
-    axes, x, y = _axes(460, 240, x_range, y_range, ticks(*x_range), ticks(*y_range))
+    least = -math.inf if intervals["least"] is None else intervals["least"]
+    ends = [max(edges[0] - rest, least), *edges, edges[-1] + rest]
+    parts = [*zip(pairwise(ends), half_widths, strict=True)]
+    below = [_lower_edge(low, high, width, least) for (low, high), width in parts]
+    above = [((high, high + width), (low, low + width)) for (low, high), width in parts]
+    numbers = [number for edge in (*below, *above) for _, number in edge]
+    x_range, y_range = (ends[0], ends[-1]), _padded(min(numbers), max(numbers))
+    axes, x, y = _axes(400, 240, x_range, y_range, ticks(*x_range), ticks(*y_range))
     bands = [
-        " ".join(
-            f"{x(end)},{y(end + side * width)}"
-            for end, side in ((low, -1), (high, -1), (high, 1), (low, 1))
-        )
-        for low, high, width in zip(ends, ends[1:], half_widths, strict=False)
+        " ".join(f"{x(end)},{y(number)}" for end, number in (*lower, *upper))
+        for lower, upper in zip(below, above, strict=True)
     ]
     line = {"x1": x(ends[0]), "y1": y(ends[0]), "x2": x(ends[-1]), "y2": y(ends[-1])}
     return axes | {"bands": bands, "line": line}
+
+
+def _lower_edge(low: float, high: float, width: float, least: float) -> list[Range]:
+    """Return the corners of the lower edge of a band: where it leaves the least value, too."""
+    kinks = [least + width] if low < least + width < high else []
+    return [(end, max(end - width, least)) for end in (low, *kinks, high)]
 
 
 def _score_range(

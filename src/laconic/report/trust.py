@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from laconic.models import RuleModel
-from laconic.terms.formatting import format_percent, plain_text
+from laconic.terms.formatting import format_count, format_percent, format_weight, plain_text
 from laconic.terms.rules import Term
-from laconic.trust import Effect, Intervals
+from laconic.trust import Effect, Effects, Intervals
+from laconic.trust.intervals import target_range
 
 
 def describe_trust(model: RuleModel) -> dict[str, Any] | None:
@@ -19,33 +20,53 @@ def describe_trust(model: RuleModel) -> dict[str, Any] | None:
     trust = model.own_trust
     if trust.is_empty:
         return None
-    stability = trust.stability
-    effects = () if trust.effects is None else trust.effects.terms
+    stability, known = trust.stability, trust.effects
+    effects = () if known is None else known.terms
+    answers = [each for each in (trust.chance, stability) if each is not None]
     return {
         "terms": [
             {
                 "number": number,
-                "sentences": [*map(plain_text, trust.sentences(number))],
+                "sentences": [plain_text(each.sentences[number - 1]) for each in answers]
+                + ([plain_text(_sentence(known, number))] if known is not None else []),
                 "returned": _returned(model, number),
                 "found_again": None if stability is None else stability.cells[number - 1],
                 "effect": _effect(effects[number - 1], term) if effects else None,
             }
             for number, term in enumerate(model.ensemble_, start=1)
         ],
-        "level": None if trust.effects is None else format_percent(trust.effects.level),
+        "level": None if known is None else format_percent(known.level),
+        "is_own": known is not None and known.rows == "held out",
+        "effect_words": f"adds to the {model.task_.sum_words}",
         "has_chance": trust.chance is not None,
         "has_stability": stability is not None,
-        "intervals": None if trust.intervals is None else _intervals(trust.intervals),
+        "intervals": None if trust.intervals is None else _intervals(trust.intervals, model),
     }
 
 
-def _intervals(intervals: Intervals) -> dict[str, Any]:
+def _intervals(intervals: Intervals, model: RuleModel) -> dict[str, Any]:
+    least, _ = target_range(model.loss_)
     return {
         "about": plain_text(intervals.about),
         "rows": [[*map(plain_text, row)] for row in intervals.rows],
         "edges": [*intervals.edges],
         "half_widths": [each if math.isfinite(each) else None for each in intervals.half_widths],
+        "is_bounded": not intervals.places_without_bound,
+        "least": least if math.isfinite(least) else None,
     }
+
+
+def _sentence(effects: Effects, number: int) -> str:
+    """Say which weight suits other rows, for readers of a page."""
+    effect, rows = effects.terms[number - 1], format_count(effects.n_rows, "row")
+    unseen = f"On {rows} not used to find it"
+    if effect.estimate is None:
+        return f"{unseen}: no interval, as {effect.reason}."
+    weights = (*effect.texts, format_weight(effect.weight))
+    estimate, lower, upper, weight = (text.replace("-", "\N{MINUS SIGN}") for text in weights)
+    own = f", in the model {weight}" if effects.rows == "new" else ""
+    level = format_percent(effects.level)
+    return f"{unseen}: weight {estimate} ({level} interval: {lower} to {upper}){own}."
 
 
 def _returned(model: RuleModel, number: int) -> float | None:

@@ -182,7 +182,7 @@
         .map((label) => data.classLabels[predict.model.classes.indexOf(label)]);
       if (!labels.length) return "Unlike the rows seen: no class is likely enough.";
       const named = `Likely enough: ${labels.join(" or ")}.`;
-      return `${named} For about ${share} rows of each class, it is among those named.`;
+      return `${named} About ${share} rows of each class have their class among those named.`;
     }
     const [lower, upper] = predict.interval(rowOf(values));
     if (!Number.isFinite(upper)) return "Too few such rows are known to say how far off this may be.";
