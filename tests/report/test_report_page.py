@@ -622,6 +622,30 @@ def test_the_what_if_names_the_classes_that_are_likely_enough(open_page):
             )
 
 
+def test_how_sure_fits_a_phone_with_long_names(open_page):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"{'concentration' * 8}_{name}": rng.normal(size=200) for name in "ab"})
+    y = pd.Series(X.iloc[:, 0] + 3 * (X.iloc[:, 1] > 0), name="the duration of the stay " * 3)
+    model = RuleBoostingRegressor(2).fit(X[:100], y[:100])
+    model.stability(X[:100], y[:100], n_resamples=3)
+    model.effects(X[100:], y[100:])
+    model.conformalize(X[:100], y[:100], cv=3)
+    page = open_page(model.report(X[100:], y[100:]), viewport={"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    is_outside = """svg => [...svg.querySelectorAll("text")].some(text => {
+        const [a, b] = [svg, text].map(each => each.getBoundingClientRect());
+        const isWide = b.left < a.left - 1 || b.right > a.right + 1;
+        return isWide || b.top < a.top - 1 || b.bottom > a.bottom + 1;
+    })"""
+    charts = page.locator("#how-sure svg.chart")
+    assert charts.count() == 2
+    for chart in charts.all():
+        assert not chart.evaluate(is_outside)
+    chart = charts.first
+    chart.locator(".mark").first.hover()
+    assert page.locator("#how-sure .readout").inner_text().startswith("term 1: ")
+
+
 def test_a_model_that_was_not_calibrated_says_nothing_of_it(open_page, regressed):
     model, X, y = regressed
     assert open_page(model.report(X, y)).locator("#interval").count() == 0
