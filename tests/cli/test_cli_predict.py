@@ -117,7 +117,7 @@ def test_sets_are_words_in_text_and_lists_elsewhere(run, table, tmp_path):
 
 
 def test_intervals_need_a_calibrated_model_and_a_table_in_memory(run, model, table, tmp_path):
-    refused(run("predict", model, table, "--interval"), "needs a model that was calibrated")
+    refused(run("predict", model, table, "--interval"), "laconic trust model.json table.csv")
     path, *_ = calibrated_model(tmp_path, "spent")
     (tmp_path / "parts").mkdir()
     people().write_parquet(tmp_path / "parts" / "one.parquet")

@@ -1,9 +1,14 @@
 """laconic show"""
 
+import io
 import json
 import re
 
+import pytest
+from rich.console import Console
+
 from laconic import RuleBoostingRegressor, load_model, save_model
+from laconic.cli.show import print_terms
 from laconic.estimators.files import model_from_dict
 
 
@@ -79,3 +84,22 @@ def test_show_tells_which_rows_weights_are_fitted_to(run, table, tmp_path):
     words = " ".join(out.split())
     assert "Weights are fitted to 40 rows not used to find the terms." in words
     assert "on the 40 rows that found the terms" in words
+
+
+@pytest.mark.parametrize("width", [70, 200])
+def test_how_sure_terms_are_is_never_squeezed(width):
+    X = [[n, n % 7] for n in range(40)]
+    y = [5 * (n > 20) + n % 3 for n in range(40)]
+    model = RuleBoostingRegressor(n_terms=2).fit(X, y)
+    model.chance(X, y, n_permutations=9)
+    model.stability(X, y, n_resamples=3)
+    screen = io.StringIO()
+    print_terms(Console(file=screen, width=width), model)
+    lines = [line.split() for line in screen.getvalue().splitlines()]
+    assert "(intercept)" in lines[2]
+    heading = ["p", "(shuffled)", "found", "again"]
+    [place] = [at for at, line in enumerate(lines) if line[-4:] == heading]
+    first = lines[place + (2 if width == 70 else 3)]
+    assert first[0] == "1"
+    assert first[-3:] == ["3", "of", "3"]
+    assert lines[0][-1] == ("certificate" if width == 70 else "again")

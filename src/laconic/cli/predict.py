@@ -46,7 +46,7 @@ def predict(
         Add columns with the lower and the upper end of an interval that contains about 90% of new
         values, or whichever level the model was calibrated with; for classes a column with the
         classes that are likely enough, a list in JSON and Parquet. The model must have been
-        calibrated by its method 'conformalize'.
+        calibrated by 'laconic trust'.
     keep_columns : bool
         Write the columns of the table as well; the cells of a text file stay unchanged.
     json : bool
@@ -104,9 +104,9 @@ def predict(
 def _check_calibrated(model: RuleModel) -> None:
     if model.own_trust.intervals is None:
         raise CommandError(
-            "--interval needs a model that was calibrated. Got one that was not. Call its method "
-            "'conformalize' with the training rows in Python, and save it again; or leave "
-            "--interval out."
+            "--interval needs a model that was calibrated. Got one that was not. Calibrate it with "
+            "its training table: laconic trust model.json table.csv --ask intervals --output "
+            "model.json; or leave --interval out."
         )
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from laconic.terms.record import FitRecord, RowScores, Setting
     from laconic.terms.rules import RuleEnsemble
 
+# Of a screen on which no table is wrapped.
+_ANY_WIDTH = 10_000
 # More classes are only counted.
 _MAX_CLASSES = 10
 _OTHER_OPTIONS = {"sample_weight": "weight", "cv": "folds"}
@@ -48,7 +50,7 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
         return
     console = terminal.make_console()
     print_model(console, fitted)
-    console.print(rules_table(fitted), "", sep="\n")
+    print_terms(console, fitted)
     names = fitted.ensemble_.used_features
     used = ", ".join(visible(format_name(name)) for name in names) or "none"
     console.print(f"Features used ({len(names)} of {fitted.n_features_in_}): {used}")
@@ -111,12 +113,33 @@ def date_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def print_terms(console: Console, model: RuleModel) -> None:
+    """Print a row per term; on a narrow screen, how sure they are in a table of its own."""
+    answers, table = model.own_trust.columns, rules_table(model)
+    any_width = console.options.update_width(_ANY_WIDTH)
+    if not answers or console.measure(table, options=any_width).maximum <= console.width:
+        console.print(table, "", sep="\n")
+        return
+    numbered = terminal.make_table()
+    numbered.add_column("term", justify="right", style="dim")
+    for name in answers:
+        numbered.add_column(name, justify="right")
+    for number, cells in enumerate(zip(*answers.values(), strict=True), start=1):
+        numbered.add_row(str(number), *cells)
+    console.print(rules_table(model, has_answers=False), "", numbered, "", sep="\n")
+
+
 def rules_table(
-    model: RuleModel, title: str | None = None, n_covered: Sequence[int] | None = None
+    model: RuleModel,
+    title: str | None = None,
+    n_covered: Sequence[int] | None = None,
+    *,
+    has_answers: bool = True,
 ) -> Table:
     """Make a table with a row per term.
 
-    A title replaces the certificates; `n_covered` are training rows per term, if known.
+    A title replaces the certificates; `n_covered` are training rows per term, if known. The last
+    columns say how sure the terms are, unless `has_answers` is false.
     """
     ensemble, results = model.ensemble_, model.search_results_
     table = terminal.make_rules_table(title, has_classes=bool(ensemble.outputs))
@@ -129,7 +152,7 @@ def rules_table(
     if title is None:
         further["certificate"] = [*map(describe_certificate, results)]
         table.add_column("certificate", overflow="fold")
-        for name, cells in model.own_trust.columns.items():
+        for name, cells in model.own_trust.columns.items() if has_answers else ():
             further[name] = cells
             table.add_column(name, justify="right", overflow="fold")
     rows = zip(*further.values(), strict=True)
