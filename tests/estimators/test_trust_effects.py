@@ -160,9 +160,9 @@ def test_effects_of_chosen_sizes(kind):
         ({"level": 1.0}, "must be a float in the range"),
         ({"level": "high"}, "must be a float in the range"),
         ({"groups": [1, 2]}, r"shape \(200,\). Got shape \(2,\)"),
-        ({"groups": [None] * 200}, "Got none at row 0"),
-        ({"groups": pd.Series([1, pd.NA] * 100, dtype="Int64")}, "Got none at row 1"),
-        ({"groups": [1.0] * 199 + [np.nan]}, "Got none at row 199"),
+        ({"groups": [None] * 200}, "Got a missing one at row 0"),
+        ({"groups": pd.Series([1, pd.NA] * 100, dtype="Int64")}, "Got a missing one at row 1"),
+        ({"groups": [1.0] * 199 + [np.nan]}, "Got a missing one at row 199"),
     ],
 )
 def test_wrong_arguments(options, message):

@@ -412,7 +412,7 @@ def test_what_is_refused():
         model.conformalize(X, y, groups=np.arange(60) % 2)
     with pytest.raises(ValueError, match="'groups' must be None with cv='prefit'"):
         model.conformalize(X, y, cv="prefit", groups=np.arange(60))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="one value per row of the table"):
         model.conformalize(X, y, groups=np.arange(6))
     with pytest.raises(ValueError, match="'level' must be a number between 0 and 1"):
         model.conformalize(X, y, level=90)

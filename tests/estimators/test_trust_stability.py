@@ -204,9 +204,9 @@ def test_groups_are_drawn_as_a_whole(numbers):
     assert by_groups.has_groups
     assert "drawn by whole groups" in str(by_groups)
     assert by_groups.models != by_rows.models
-    with pytest.raises(ValueError, match="groups must have one value per row of X"):
+    with pytest.raises(ValueError, match="'groups' must have one value per row of the table"):
         model.stability(X, y, groups=groups[1:])
-    with pytest.raises(ValueError, match="groups must be two or more"):
+    with pytest.raises(ValueError, match="'groups' must name two groups or more"):
         model.stability(X, y, groups=np.ones(N_ROWS))
 
 

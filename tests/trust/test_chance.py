@@ -1,7 +1,6 @@
 """Chance: how shuffled copies are made, and how often they have a term as good."""
 
 import json
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +15,7 @@ from laconic.search.optimal import search_optimal
 from laconic.terms.rules import RuleEnsemble
 from laconic.trust import Chance, TermChance, Trust
 from laconic.trust.chance import chance, extrapolated
-from laconic.trust.null_targets import Drawn, Exchange, cells_of, null_targets, read_groups
+from laconic.trust.null_targets import Drawn, Exchange, cells_of, null_targets
 
 N_ROWS = 120
 
@@ -89,15 +88,6 @@ def test_cells_are_rows_with_the_same_values_of_all_terms():
     cells = cells_of(columns, 4)
     assert cells[0] == cells[1]
     assert len(set(cells.tolist())) == 3
-
-
-@pytest.mark.parametrize("missing", [None, math.nan])
-def test_groups_are_read_in_any_type(missing):
-    assert read_groups(np.array([3, 3, -1]), 3).tolist() == [0, 0, 1]
-    with pytest.raises(ValueError, match="one value per row of X, shape"):
-        read_groups(["a"], 2)
-    with pytest.raises(ValueError, match="missing one at row 1"):
-        read_groups([1.0, missing], 2)
 
 
 # Copies

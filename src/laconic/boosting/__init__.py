@@ -12,7 +12,7 @@ from laconic.boosting.rounds import Rounds, boost
 from laconic.boosting.scale import UNSCALED, Scale, check_loss, scale_of
 from laconic.boosting.settings import InitialTerm, Settings
 from laconic.boosting.state import Barred, State
-from laconic.boosting.training_data import TrainingData, counted, n_held_out
+from laconic.boosting.training_data import TrainingData, counted
 
 __all__ = [
     "MAX_ROUNDS",
@@ -28,7 +28,6 @@ __all__ = [
     "boost",
     "check_loss",
     "counted",
-    "n_held_out",
     "polish",
     "scale_of",
     "select",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from laconic._util.types import Floats, Values
+from laconic._util.types import Floats, Indices, Values
 from laconic.boosting.scale import UNSCALED, Scale, scale_of
 from laconic.candidates.candidates import CandidateConditions
 from laconic.losses import Loss, MultinomialLoss, mean_hessian, optimal_constant
@@ -72,6 +71,8 @@ class TrainingData:
     held_out: Floats | None = None
     """Weights of rows that are kept from the search, and that the weights of terms are fitted to;
     None where that are the rows of the search."""
+    groups: Indices | None = None
+    """Number of the group of each row; -1 in rows that do not count. None where rows are single."""
     scale: Scale = UNSCALED
     """Scale that `y` and `loss` are divided by, and so the model that is fitted to them."""
 
@@ -135,17 +136,6 @@ class TrainingData:
         """Compute the values of a term in the rows that count."""
         values = form.values(self.table) if isinstance(form, Slope) else form.covered(self.table)
         return np.ascontiguousarray(values[self.counted])
-
-
-def n_held_out(n_rows: int, share: float) -> int:
-    """Return how many of some rows are kept from the search, given their share.
-
-    Examples
-    --------
-    >>> n_held_out(301, 0.5)
-    151
-    """
-    return math.floor(n_rows * share + 0.5)
 
 
 def counted(weights: Floats | None) -> Rows:

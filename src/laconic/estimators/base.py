@@ -31,6 +31,7 @@ from laconic.estimators.convergence import (
 from laconic.estimators.edit import EditReport, alternatives, edited
 from laconic.estimators.fitting import FitRun, columns_of, missing_terms
 from laconic.estimators.global_strategy import certify, check_global, improve
+from laconic.estimators.groups import check_use
 from laconic.estimators.honest import refitted_run, search_part
 from laconic.estimators.parameters import (
     ATTRIBUTES,
@@ -138,6 +139,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Find the terms.
 
@@ -159,6 +161,12 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
             link. The model is that of the rates, y / exposure, with weights times
             exposure, and predicts them: multiply by an exposure for a count. With "poisson" that
             is the same as adding the logarithm of the exposure to the raw prediction.
+        groups : array-like of shape (n_rows,), default=None
+            Rows with the same value belong together, such as visits of a patient: `honest` and the
+            folds of `cv` do not divide them, and errors are those of groups. Values are texts,
+            numbers or dates. Refused where a fit holds no rows out, as they would have no effect;
+            with metadata routing, pass them to a splitter only by
+            ``set_fit_request(groups=False)``.
 
         Returns
         -------
@@ -166,9 +174,10 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         """
         check_parameters(self)
         check_in_memory(self, X)
+        check_use(self, X, groups)
         if not getattr(self, "warm_start", False):
             self._forget_model()
-        data, settings = read_inputs(self, X, y, sample_weight, exposure)
+        data, settings = read_inputs(self, X, y, sample_weight, exposure, groups)
         self._check_size(settings)
         told = told_rows(data, y, sample_weight, exposure)
         data = search_part(data, settings)
@@ -521,6 +530,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         sample_weight: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
         drop: Iterable[int] = (),
         replace: Mapping[int, Any] | None = None,
         force: Sequence[Any] = (),
@@ -545,6 +555,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         sample_weight : array-like of shape (n_rows,), default=None
         exposure : array-like of shape (n_rows,), default=None
             Both as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Rows with the same value are held out together, also by `honest`.
         drop : iterable of int, default=()
             Numbers of the terms to remove. Neither they nor rules that cover the same rows are
             added again.
@@ -589,7 +601,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, TrustMixin, BaseEstim
         """
         return edited(
             self,
-            read_rows(self, X, y, sample_weight, exposure),
+            read_rows(self, X, y, sample_weight, exposure, groups),
             (X, y, sample_weight, exposure),
             drop=drop,
             replace=replace or {},

@@ -9,7 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 
 from laconic._util.checks import is_whole
 from laconic._util.parallel import map_in_parallel
@@ -55,7 +61,10 @@ def choose_size(
     """
     weights = np.ones(data.table.n_rows) if data.weights is None else data.weights
     splits = make_splits(
-        estimator.cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
+        *(estimator.cv, data.target),
+        holds_classes=data.task.holds_classes,
+        weights=data.weights,
+        groups=data.groups,
     )
     folds = []
     for number, (train, test) in enumerate(splits, start=1):
@@ -93,7 +102,8 @@ def choose_size(
         if fold.run.tasks is not None:
             fold.run.tasks.finish(None)
     unfinished = folds[0].run.unfinished if len(sizes) == 1 else None
-    choice = choose(sizes, [test for _, test in splits], weights, data.scale, n_given)
+    tests = [test for _, test in splits]
+    choice = choose(sizes, tests, weights, data.scale, n_given, data.groups)
     estimator.n_terms_, estimator.cv_results_ = choice.n_terms, choice.results
     estimator.reason_ = _reason(choice, len(splits), largest)
     return replace(settings, n_terms=choice.n_terms), unfinished, notes
@@ -121,26 +131,48 @@ def describe_limit(n_terms: int) -> str:
     return f"The loss was still falling at the limit of {limit}: more may be better."
 
 
+_OF_GROUPS = GroupKFold, StratifiedGroupKFold
+
+
 def make_splits(
-    cv: Any, y: Any, *, holds_classes: bool, weights: Floats | None, seed: int = 0
+    cv: Any,
+    y: Any,
+    *,
+    holds_classes: bool,
+    weights: Floats | None,
+    groups: Indices | None = None,
+    seed: Any = 0,
 ) -> list[tuple[Indices, Indices]]:
     """Divide rows into training rows and held-out rows, several times.
 
     A number makes that many parts, with the same shares of the classes in each. Rows are shuffled,
     as tables are often sorted, always in the same way, so that a fit can be repeated; rows without
-    weight are in no part. Splitters and lists of splits are taken as they are.
+    weight are in no part. Whole groups are held out, if there are any. Splitters, which are given
+    the groups, and lists of splits are taken as they are.
     """
     if cv is None or is_whole(cv):
-        kind = StratifiedKFold if holds_classes else KFold
-        splitter = kind(DEFAULT_FOLDS if cv is None else cv, shuffle=True, random_state=seed)
+        n_folds = DEFAULT_FOLDS if cv is None else cv
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+        of_rows = None if groups is None else groups[rows]
+        if of_rows is not None and (n_groups := len(np.unique(of_rows))) < n_folds:
+            raise ValueError(
+                f"{parameter('cv')} must be at most the number of groups, {n_groups}. Got "
+                f"{n_folds}. Use fewer folds."
+            )
+        kinds: Any = (KFold, StratifiedKFold) if groups is None else _OF_GROUPS
+        splitter = kinds[holds_classes](n_folds, shuffle=True, random_state=seed)
         with warnings.catch_warnings():
             # A class may be absent from some folds.
             warnings.filterwarnings("ignore", message="The least populated class")
-            parts = list(splitter.split(y[rows, np.newaxis], y[rows]))
+            parts = list(splitter.split(y[rows, np.newaxis], y[rows], of_rows))
         splits = [(rows[train], rows[test]) for train, test in parts]
     else:
-        splits = list(check_cv(cv, y, classifier=holds_classes).split(y[:, np.newaxis], y))
+        splitter = check_cv(cv, y, classifier=holds_classes)
+        splits = list(splitter.split(y[:, np.newaxis], y, groups))
+    if groups is not None:
+        # A fold may have none of the groups that count.
+        amounts = np.ones(len(y)) if weights is None else weights
+        splits = [(train, test) for train, test in splits if amounts[test].any()]
     for number, split in enumerate(splits):
         for part, words in zip(split, ("learn from", "judge by"), strict=True):
             if len(part) == 0 or (weights is not None and not weights[part].any()):
@@ -252,6 +284,7 @@ def choose(
     weights: Floats,
     scale: Scale = UNSCALED,
     fewest: int = 0,
+    groups: Indices | None = None,
 ) -> Choice:
     """Choose the fewest terms that may well be as good as the best number.
 
@@ -259,9 +292,10 @@ def choose(
 
     The standard error is that of the difference between two sizes on the same rows, which is much
     smaller than that of either loss: rows that no term explains cost both the same. It is taken
-    over rows, not over splits. In 216 generated problems (none, one or three true rules, both
-    tasks, joint and stagewise), rows found the true number 159 times, the five means of the splits,
-    whose spread is itself uncertain, 154 times, and the smallest loss by itself 139 times.
+    over rows, or groups of them, not over splits. In 216 generated problems (none, one or three
+    true rules, both tasks, joint and stagewise), rows found the true number 159 times, the five
+    means of the splits, whose spread is itself uncertain, 154 times, and the smallest loss by
+    itself 139 times.
     """
     parts = list(held_out)
     rows = np.concatenate(parts)
@@ -270,7 +304,7 @@ def choose(
     fewest = min(fewest, len(sizes) - 1)
     best = fewest + int(means[fewest:].argmin())
     errors = np.array(
-        [_standard_error(difference, rows, weights) for difference in losses - losses[best]]
+        [_standard_error(each, rows, weights, groups) for each in losses - losses[best]]
     )
     chosen = fewest + int(np.flatnonzero((means - means[best] <= errors)[fewest:])[0])
     results: dict[str, Any] = {
@@ -286,14 +320,23 @@ def choose(
     return Choice(chosen, best, results)
 
 
-def _standard_error(values: Floats, rows: Indices, weights: Floats) -> float:
+def _standard_error(
+    values: Floats, rows: Indices, weights: Floats, groups: Indices | None = None
+) -> float:
     """Compute the standard error of a mean, where rows of weight two count as two rows.
 
-    Rows that several splits hold out count once, with the mean of their values.
+    With groups, these are independent, and their rows are not. Rows that several splits hold out
+    count once, with the mean of their values.
     """
     times = np.bincount(rows)
     of_row = np.bincount(rows, values)[times > 0] / times[times > 0]
     counts = weights[: len(times)][times > 0]
     deviations = of_row - np.average(of_row, weights=counts)
     largest = float(np.abs(deviations).max(initial=0.0)) or 1.0  # whose square may overflow
-    return largest * float(np.sqrt(counts @ (deviations / largest) ** 2) / counts.sum())
+    deviations /= largest
+    square = counts @ deviations**2
+    if groups is not None:
+        # Those without a number have no weight.
+        numbers = groups[: len(times)][times > 0] + 1
+        square = np.square(np.bincount(numbers, counts * deviations)).sum()
+    return largest * float(np.sqrt(square) / counts.sum())

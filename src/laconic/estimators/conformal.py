@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedGroupKFold, check_cv
-from sklearn.utils.validation import check_consistent_length
 
-from laconic._util.checks import is_whole, require
+from laconic._util.checks import require
 from laconic._util.parallel import map_in_parallel
 from laconic._util.types import Floats, Indices
 from laconic._util.words import parameter
 from laconic.boosting import counted
 from laconic.estimators.choose_size import make_splits
+from laconic.estimators.groups import groups_for, read_groups
 from laconic.estimators.progress import FitProgress
 from laconic.estimators.weights import as_rates, checked_exposure, checked_weights
 from laconic.models.tasks import Task
@@ -80,8 +79,11 @@ def calibrated(
             )
         held_out, unseen = np.arange(table.n_rows), outcomes(task, raw, target)
     else:
+        if groups is not None:
+            groups = read_groups(groups, table.n_rows, counted(weights))
         splits = _splits(cv, target, groups, weights, task, random_state)
-        rows = _Rows(model, X, np.asarray(y), target, weights, _amounts(exposure, table.n_rows))
+        amounts = None if exposure is None else checked_exposure(exposure, table.n_rows)
+        rows = _Rows(model, X, np.asarray(y), target, weights, amounts, groups)
         held_out = np.concatenate([test for _, test in splits])
         unseen = np.concatenate(rows.visit(splits))
     known = None if weights is None else weights[held_out]
@@ -128,9 +130,10 @@ class _Rows:
         target: Floats,
         weights: Floats | None,
         exposure: Floats | None,
+        groups: Indices | None,
     ) -> None:
         self.model, self.X, self.y, self.target = model, X, y, target
-        self.weights, self.exposure = weights, exposure
+        self.weights, self.exposure, self.groups = weights, exposure, groups
         self.callbacks = model._callbacks()
 
     def visit(self, splits: Sequence[Split]) -> list[Floats]:
@@ -156,7 +159,8 @@ class _Rows:
         if hasattr(other, "warm_start"):
             other.warm_start = False
         parts = (None if each is None else each[train] for each in (self.weights, self.exposure))
-        other.fit(take_rows(self.X, train), self.y[train], *parts)
+        belonging = groups_for(other, self.groups, train)
+        other.fit(take_rows(self.X, train), self.y[train], *parts, **belonging)
         table = other._fitted_table(take_rows(self.X, test))
         raw = other.ensemble_.raw_predictions(table)
         return outcomes(other.task_, raw, self.target[test], self.model.task_.labels)
@@ -183,25 +187,22 @@ class _Rows:
                 warnings.warn(f"In a fold of the calibration: {each.message}", category, 5)
 
 
-def _amounts(exposure: ArrayLike | None, n_rows: int) -> Floats | None:
-    return None if exposure is None else checked_exposure(exposure, n_rows)
-
-
 def _splits(
     cv: Any,
     target: Floats,
-    groups: ArrayLike | None,
+    groups: Indices | None,
     weights: Floats | None,
     task: Task,
     random_state: Any,
 ) -> list[Split]:
     """Divide rows into folds, of whole groups if these are given; each row is held out once."""
-    if groups is None:
-        splits = make_splits(
-            cv, target, holds_classes=task.holds_classes, weights=weights, seed=random_state
-        )
-    else:
-        splits = _grouped_splits(cv, target, np.asarray(groups), weights, task, random_state)
+    splits = make_splits(
+        *(cv, target),
+        holds_classes=task.holds_classes,
+        weights=weights,
+        groups=groups,
+        seed=random_state,
+    )
     held_out = np.concatenate([test for _, test in splits])
     if len(np.unique(held_out)) < len(held_out):
         raise ValueError(
@@ -215,39 +216,3 @@ def _splits(
                 f"Got a split ({number}) with rows of one class. Use other folds, or join groups."
             )
     return splits
-
-
-def _grouped_splits(
-    cv: Any,
-    target: Floats,
-    groups: NDArray[Any],
-    weights: Floats | None,
-    task: Task,
-    random_state: Any,
-) -> list[Split]:
-    check_consistent_length(groups, target)
-    rows = np.arange(len(target)) if weights is None else np.flatnonzero(weights)
-    if not is_whole(cv):
-        splitter = check_cv(cv, target[rows], classifier=task.holds_classes)
-    elif task.holds_classes:
-        splitter = StratifiedGroupKFold(cv, shuffle=True, random_state=random_state)
-    else:
-        return _folds_of_groups(cv, groups, rows, random_state)
-    with warnings.catch_warnings():
-        # A class may be absent from some folds.
-        warnings.filterwarnings("ignore", message="The least populated class")
-        parts = [*splitter.split(rows[:, np.newaxis], target[rows], groups[rows])]
-    return [(rows[train], rows[test]) for train, test in parts if len(test)]
-
-
-def _folds_of_groups(
-    n_folds: int, groups: NDArray[Any], rows: Indices, random_state: Any
-) -> list[Split]:
-    """Divide whole groups at random, equally many for each fold."""
-    names, places = np.unique(groups[rows], return_inverse=True)
-    if len(names) < n_folds:
-        raise ValueError(
-            f"{parameter('cv')} must be at most the number of groups, {len(names)}. Got {n_folds}."
-        )
-    parts = KFold(n_folds, shuffle=True, random_state=random_state).split(names[:, np.newaxis])
-    return [(rows[np.isin(places, train)], rows[np.isin(places, test)]) for train, test in parts]

@@ -24,6 +24,7 @@ from laconic.boosting.settings import form_of, make_term
 from laconic.candidates.constraints import form_text
 from laconic.estimators.choose_size import make_splits
 from laconic.estimators.fitting import columns_of, make_rounds
+from laconic.estimators.groups import groups_for
 from laconic.estimators.settings import read_terms
 from laconic.models.alternatives import Alternative, Alternatives
 from laconic.search import SearchStatus
@@ -164,7 +165,7 @@ def edited(
         initial_terms=tuple(kept),
         excluded_terms=(*settings.excluded_terms, *(rules[n - 1].form for n in dropped)),
     )
-    result = _fitted_again(model, changed, fit_arguments)
+    result = _fitted_again(model, changed, (*fit_arguments, data.groups))
     found = list(dict.fromkeys(_of_term(rule, result.ensemble_) for rule in result.ensemble_))
     if len(found) != len(kept):
         n_new = len(found) - len(kept)
@@ -181,11 +182,12 @@ def _fitted_again(
     """Fit with other settings to the same features; an array has their names."""
     labels = model.task_.labels if model.task_.outputs else None
     result = model._plain_estimator(settings.parameters(labels))
-    X = fit_arguments[0]
+    X, *others, groups = fit_arguments
+    belonging = groups_for(result, groups)
     result._known = X, model._fitted_table(X)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result.fit(*fit_arguments)
+        result.fit(X, *others, **belonging)
     for each in caught:
         # The first fit has warned of the columns.
         if not issubclass(each.category, ColumnWarning):
@@ -228,7 +230,10 @@ class _Judge:
         self.settings, self.penalty = model.settings_, model.l2_regularization_
         self.weights = np.ones(len(data.y)) if data.weights is None else data.weights
         self.splits = make_splits(
-            cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
+            *(cv, data.target),
+            holds_classes=data.task.holds_classes,
+            weights=data.weights,
+            groups=data.groups,
         )
         self._values: dict[Query | Slope, Values] = {}
         if data.scale.exponent != 0:

@@ -346,13 +346,14 @@ class Parameters(TypedDict, total=False):
         Weights are then fitted without a penalty, and say what the terms add on rows that had no
         part in the choice; `trust_.effects` has the intervals. The price is that terms are found
         on fewer rows. Rows are divided at random, in the same way in every fit, with the same
-        shares of the classes. Where rows belong together, divide them yourself, and use the method
-        `effects` with `groups`.
+        shares of the classes. Where rows belong together, pass `groups` to `fit`: whole groups are
+        then in one part, and intervals are those of groups.
     cv : int, splitter, iterable or None
         How rows are held out. An int is a number of folds: rows are shuffled, in the same way in
-        every fit, and each fold has the same shares of the classes; None is 5. A splitter of
-        scikit-learn, or an iterable of pairs of row positions, for training and for validation, can
-        keep related rows together: ``list(GroupKFold(5).split(X, y, groups))``.
+        every fit, and each fold has the same shares of the classes; None is 5. Otherwise a splitter
+        of scikit-learn, or an iterable of pairs of row positions, for training and for validation.
+        With `groups` in `fit`, a number of folds keeps groups together, and splitters are given the
+        groups.
     warm_start : bool
         Whether `fit` adds terms to those of the previous fit, until there are `n_terms`.
     on_interrupt : {"raise", "keep"}

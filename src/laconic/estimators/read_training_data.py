@@ -192,6 +192,7 @@ def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Term] = ())
         weights=found.weights(),
         candidates=reduction.candidates(),
         whole=data,
+        groups=None,
     )
 
 

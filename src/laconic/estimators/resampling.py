@@ -16,6 +16,7 @@ from laconic._util.parallel import call_outside
 from laconic._util.types import Bools, Floats, Indices
 from laconic._util.words import parameter
 from laconic.boosting import TrainingData
+from laconic.estimators.groups import groups_for
 from laconic.estimators.progress import StabilityPrinter
 from laconic.estimators.training_data import read_rows
 from laconic.estimators.weights import checked_weights
@@ -74,8 +75,8 @@ def stability_of(
             "'stability' needs a table in memory, to draw rows from. Got one that is read in "
             "parts. Pass a sample of its rows, which the model was fitted to."
         )
-    data = read_rows(model, *rows)
-    units = _units(groups, data)
+    data = read_rows(model, *rows, groups)
+    units = _units(data)
     origin = _origin(model, data, units, int(random_state))
     known = _known_models(resume, origin, n_resamples)
     table = model._with_fitted_names(checked_table(rows.X))
@@ -93,29 +94,12 @@ def stability_of(
     )
 
 
-def _units(groups: ArrayLike | None, data: TrainingData) -> Indices:
+def _units(data: TrainingData) -> Indices:
     """Return the number, from 0, of what each row is drawn with; -1 for rows that do not count."""
-    n_rows = data.table.n_rows
-    counts = np.zeros(n_rows, dtype=bool)
-    counts[data.counted] = True
-    units = np.full(n_rows, -1)
-    if groups is None:
-        units[counts] = np.arange(np.count_nonzero(counts))
-        return units
-    labels = np.asarray(groups)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"The groups must have one value per row of X, shape ({n_rows},). Got shape "
-            f"{labels.shape}. Pass the group of each row."
-        )
-    numbers: dict[Any, int] = {}
-    # Not numpy.unique, which cannot sort missing groups among texts.
-    units[counts] = [numbers.setdefault(each, len(numbers)) for each in labels[counts].tolist()]
-    if len(numbers) < 2:
-        raise ValueError(
-            "The groups must be two or more, to draw from. Got one. Pass the group of each row, or "
-            "none, so that single rows are drawn."
-        )
+    if data.groups is not None:
+        return data.groups
+    units = np.full(data.table.n_rows, -1)
+    units[data.counted] = np.arange(len(data.counted_y))
     return units
 
 
@@ -184,6 +168,7 @@ class _Refits:
     ) -> None:
         self.model, self.rows, self.data, self.table = model, rows, data, table
         self.units, self.random_state = units, random_state
+        self.belonging = groups_for(model, data.groups)
         weights = checked_weights(rows.sample_weight, table.n_rows)
         self.weights = np.ones(table.n_rows) if weights is None else weights
 
@@ -201,7 +186,8 @@ class _Refits:
         # Rows that are drawn several times have a larger weight and the others none: the model is
         # the same as that of a table of the drawn rows. Columns stay what they are, the folds of a
         # cross-validation do not share copies of a row, and no table is copied.
-        other.fit(self.rows.X, self.rows.y, self.weights * times, self.rows.exposure)
+        weights = self.weights * times
+        other.fit(self.rows.X, self.rows.y, weights, self.rows.exposure, **self.belonging)
         return other.ensemble_
 
     def _is_usable(self, drawn: Bools) -> bool:

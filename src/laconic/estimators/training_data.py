@@ -7,6 +7,7 @@ put together; `fit`, edits, alternatives and certificates all start here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from laconic._util.types import Floats
 from laconic.boosting import Settings, TrainingData, counted
 from laconic.boosting.refit import ensemble_weights
+from laconic.estimators.groups import read_groups
 from laconic.estimators.read_training_data import read_stream
 from laconic.estimators.settings import read_settings, read_target, with_terms
 from laconic.estimators.weights import (
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def read_inputs(
-    estimator: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any
+    estimator: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any, groups: Any
 ) -> tuple[TrainingData, Settings]:
     """Read what is passed to `fit`: what to learn from, and how.
 
@@ -58,6 +60,7 @@ def read_inputs(
         weights = checked_weights(sample_weight, table.n_rows)
         task, target = read_target(estimator, y, loss, table.n_rows, counted(weights))
         data = make_data(task, X, table, target, weights, exposure, settings.class_weight)
+        data = _with_groups(data, groups)
     if is_fitted:
         estimator.task_.check_same(data.task)
     elif settings.conditions is None:
@@ -117,7 +120,7 @@ def _has_fitted_columns(estimator: RuleBoosting, table: Table) -> bool:
 
 
 def read_rows(
-    model: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any
+    model: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any, groups: Any = None
 ) -> TrainingData:
     """Read rows for a fitted model: with weights and scale as in its fit."""
     settings, task = model.settings_, model.task_
@@ -128,7 +131,13 @@ def read_rows(
     weights = checked_weights(sample_weight, table.n_rows)
     target = task.numbers(y, table.n_rows, counted(weights))
     data = make_data(task, X, table, target, weights, exposure, settings.class_weight)
-    return data.scaled(_weights_of(model))
+    return _with_groups(data, groups).scaled(_weights_of(model))
+
+
+def _with_groups(data: TrainingData, groups: Any) -> TrainingData:
+    if groups is None:
+        return data
+    return replace(data, groups=read_groups(groups, data.table.n_rows, data.counted))
 
 
 def _weights_of(model: RuleBoosting) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from laconic._util.checks import is_finite_number, require
@@ -21,7 +21,6 @@ from laconic.estimators.training_data import read_rows
 from laconic.estimators.weights import class_factors
 from laconic.models.rule_model import RuleModel
 from laconic.models.tasks import Task
-from laconic.tables.columns import is_present
 from laconic.tables.sources.sources import is_source
 from laconic.terms.formatting import format_percent
 from laconic.trust import (
@@ -36,7 +35,6 @@ from laconic.trust import (
     hash_rows,
 )
 from laconic.trust.chance import chance
-from laconic.trust.null_targets import read_groups
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -114,7 +112,7 @@ class TrustMixin(RuleModel):
         2. x0 <= 24: 5 of 9 shuffled copies of the table had a term as good. (p = 0.5556)
         """
         model = cast("RuleBoosting", self)
-        data = read_rows(model, X, y, sample_weight, exposure)
+        data = read_rows(model, X, y, sample_weight, exposure, groups)
         if data.described is not None:
             raise ValueError(
                 "Chance needs a table in memory. Got one that is read in parts. Take a sample of "
@@ -122,15 +120,12 @@ class TrustMixin(RuleModel):
             )
         settings, ensemble = model.settings_, model.ensemble_
         settings.check_search()
-        numbers = None
-        if groups is not None:
-            numbers = read_groups(groups, data.table.n_rows)[data.counted]
         # Before the candidates, which read the columns of the table one by one and forget them.
         state = State(ensemble, columns_of(ensemble, data), tuple(model.search_results_))
         answer = chance(
             make_rounds(data, settings, settings.candidates(data), model.l2_regularization_),
             state.divided_by(data.scale),
-            groups=numbers,
+            groups=None if data.groups is None else data.groups[data.counted],
             of_classes=_weights_of_classes(data, settings.class_weight),
             is_mixed=settings.is_mixed,
             n_permutations=n_permutations,
@@ -207,13 +202,13 @@ class TrustMixin(RuleModel):
                 "Effects need a table in memory, whose rows are independent. Got one that is read "
                 "in parts. Take a sample of the rows."
             )
-        data = read_rows(model, X_new, y_new, sample_weight, exposure)
+        data = read_rows(model, X_new, y_new, sample_weight, exposure, groups)
         _check_unseen(model, data)
         answer = estimate_effects(
             data,
             self.ensemble_,
             fit_intercept=self.settings_.fit_intercept,
-            groups=None if groups is None else _checked_groups(groups, data.table.n_rows),
+            groups=data.groups,
             level=float(level),
             is_checked=self.fingerprint_ is not None,
         )
@@ -257,7 +252,8 @@ class TrustMixin(RuleModel):
         exposure : array-like of shape (n_rows,), default=None
             Both as in `fit`.
         groups : array-like of shape (n_rows,), default=None
-            Rows that belong together, such as those of a patient: groups are drawn as a whole.
+            Rows that belong together, such as those of a patient: groups are drawn as a whole, and
+            kept together where the fit holds rows out.
         n_resamples : int, default=100
             Frequencies of 100 resamples are exact to 10 percentage points, in 19 of 20 cases.
         random_state : int, default=0
@@ -411,24 +407,6 @@ def _told(
         return callback is not None and callback(progress)
 
     return tell
-
-
-def _checked_groups(groups: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Return a number for the group of each row."""
-    found = np.asarray(groups)
-    if found.shape != (n_rows,):
-        raise ValueError(
-            f"'groups' must have one value per row of X_new, shape ({n_rows},). Got shape "
-            f"{found.shape}. Pass the groups of the same rows."
-        )
-    missing = [row for row, each in enumerate(found.tolist()) if not is_present(each)]
-    if missing:
-        raise ValueError(
-            f"'groups' must have a value in every row. Got none at row {missing[0]}. Give rows "
-            "without a group values of their own."
-        )
-    numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(each, len(numbers)) for each in found.tolist()])
 
 
 def _check_unseen(model: RuleBoosting, data: TrainingData) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from laconic._util.types import Floats
 from laconic._util.words import listed, parameter
-from laconic.boosting import Settings, n_held_out
+from laconic.boosting import Settings
 from laconic.boosting.scale import scale_of
 from laconic.losses import optimal_constants
 from laconic.models.rule_model import RuleModel
@@ -202,12 +202,12 @@ def _describe_fewer(model: RuleModel, scores: RowScores, fewer: FewerTerms) -> s
 
 def search_rows(model: RuleModel) -> str:
     """Name the rows that the terms were found on, which proofs are about."""
-    share, fingerprint = model.settings_.honest, model.fingerprint_
-    if share is None:
+    effects, fingerprint = model.own_trust.effects, model.fingerprint_
+    if model.settings_.honest is None:
         return "the training rows"
-    if fingerprint is None:
+    if fingerprint is None or effects is None or effects.rows != "held out":
         return "the rows that found the terms"
-    n_search = fingerprint.n_rows - n_held_out(fingerprint.n_rows, share)
+    n_search = fingerprint.n_rows - effects.n_rows
     return f"the {format_count(n_search, 'row')} that found the terms"
 
 

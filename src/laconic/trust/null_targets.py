@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -144,31 +144,6 @@ def weighted_classes(
     for value, factor in of_classes.items():
         factors[y == value] = factor
     return factors if weights is None else weights * factors
-
-
-def read_groups(groups: Any, n_rows: int) -> Integers:
-    """Give numbers to the groups of rows.
-
-    Examples
-    --------
-    >>> read_groups(["b", "a", "b"], 3).tolist()
-    [0, 1, 0]
-    """
-    values = np.asarray(groups)
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"'groups' must have one value per row of X, shape ({n_rows},). Got shape "
-            f"{values.shape}. Pass the groups of the same rows."
-        )
-    known: dict[Any, int] = {}
-    labels = values.tolist()
-    missing = [row for row, label in enumerate(labels) if label is None or label != label]
-    if missing:
-        raise ValueError(
-            f"'groups' must have a value in every row. Got a missing one at row {missing[0]}. Give "
-            "rows without a group one of their own each."
-        )
-    return np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int64)
 
 
 def null_targets(
