@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from laconic import RuleBoostingClassifier, RuleBoostingClassifierCV, RuleBoostingRegressorCV
+from laconic.estimators import choose_size
 from laconic.estimators.files import ESTIMATORS
 
 TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-terms", "2")
@@ -56,6 +57,32 @@ def test_table(run, table):
     assert head.split() == ["terms", "log", "loss", "accuracy", "AUC"]
     assert lines[0].split()[:4] == ["0", "0.6931", "±", "0"]
     assert "The mean loss is smallest with" in out
+
+
+def grouped(path, frame):
+    frame.with_columns(patient=pl.int_range(pl.len()) // 4).write_csv(path)
+    return path
+
+
+def test_folds_keep_groups_together(run, tmp_path, monkeypatch):
+    found, divide = [], choose_size.make_splits
+
+    def record(*arguments, **options):
+        found.append(divide(*arguments, **options))
+        return found[-1]
+
+    monkeypatch.setattr("laconic.estimators.choose_size.make_splits", record)
+    table = grouped(tmp_path / "visits.csv", people())
+    assert run("cv", table, "--groups", "patient", *TOKENS, "--folds", "4")[0] == 0
+    [parts] = found
+    groups = np.arange(80) // 4
+    assert len(parts) == 4
+    for train, test in parts:
+        assert not {*groups[train]} & {*groups[test]}
+    missing = run("cv", table, "--groups", "[red]plan", *TOKENS)
+    assert refused(missing, "--groups must have a value in every row")
+    few = run("cv", table, "--groups", "client", "--target", "spent", "--n-terms", "2")
+    assert refused(few, "--folds must be at most the number of groups, 2. Got 5.")
 
 
 def test_regression_and_weights(run, table):

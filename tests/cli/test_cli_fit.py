@@ -17,6 +17,7 @@ from commands import PROGRAM, fit_client, people, refused
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model
 from laconic.cli.progress import FitScreen
+from laconic.estimators.base import RuleBoosting
 from laconic.estimators.files import ESTIMATORS
 from laconic.terms.formatting import format_weight
 
@@ -499,3 +500,66 @@ def test_a_class_of_one_row_is_named_where_it_prevents_cross_validation(run, tmp
     assert code == 0
     assert "held-out rows" not in out
     assert "There is a single one of 'typo'" in err
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """File of a table with four rows for each patient."""
+    path = tmp_path / "visits.csv"
+    people(200).with_columns(patient=pl.format("no {}", pl.int_range(200) // 4)).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("options", [("--honest", "0.5"), ("--n-terms", "cv"), ()])
+def test_groups_are_kept_together(run, visits, tmp_path, monkeypatch, options):
+    given, fit = [], RuleBoosting.fit
+
+    def record(self, X, y, sample_weight=None, exposure=None, groups=None):
+        given.append((X.columns, groups))
+        return fit(self, X, y, sample_weight, exposure, groups)
+
+    monkeypatch.setattr(RuleBoosting, "fit", record)
+    saved = tmp_path / "model.json"
+    tokens = fit_client(visits, "--groups", "patient", *options, "--output", saved)
+    code, out, err = run(*tokens)
+    assert (code, err) == (0, "")
+    assert all("patient" not in columns for columns, _ in given)
+    n_groups = [None if groups is None else len(np.unique(groups)) for _, groups in given]
+    expected = {"--honest": [50] + [40] * 5, "--n-terms": [50] + [None] * 5}
+    assert n_groups == expected.get((*options, "")[0], [None] * 6)
+    assert "held-out rows" in out
+    assert load_model(saved).record_.settings["groups"] == "patient"
+    assert "--groups patient" in run("show", saved)[1]
+
+
+def test_groups_that_cannot_be_held_out(run, visits, tmp_path):
+    saved = tmp_path / "model.json"
+    one = tmp_path / "one.csv"
+    frame = pl.read_csv(visits).with_columns(client=pl.lit("no"))
+    is_first = pl.col("patient") == "no 0"
+    frame.with_columns(client=pl.when(is_first).then(pl.lit("yes")).otherwise("client")).write_csv(
+        one
+    )
+    tokens = fit_client(one, "--groups", "patient", "--n-terms", 1)
+    code, _, err = run(*tokens, "--output", saved)
+    assert code == 0
+    assert "Some class is in too few groups" in err
+    assert saved.exists()
+    assert refused(run(*tokens, "--honest", "0.5", "--quiet"), "--honest 0.5 needs rows of every")
+    gaps = tmp_path / "gaps.csv"
+    frame.with_columns(patient=pl.when(~is_first).then("patient")).write_csv(gaps)
+    tokens = ["fit", gaps, "--target", "age", "--groups", "patient"]
+    assert refused(run(*tokens, "--quiet"), "--groups must have a value in every row")
+    assert refused(run(*fit_client(visits, "--groups", "nurse")), "the column 'nurse'")
+
+
+def test_groups_need_a_table_that_is_loaded(run, visits):
+    tokens = fit_client(f"{visits.parent}/vis*.csv", "--groups", "patient")
+    assert refused(run(*tokens), "--groups needs a table that is loaded", "--drop patient")
+
+
+def test_rows_to_score_on_need_no_groups(run, visits, table):
+    options = ("--groups", "patient", "--honest", "0.5", "--test", table)
+    code, out, err = run(*fit_client(visits, *options))
+    assert (code, err) == (0, "")
+    assert "test rows" in out

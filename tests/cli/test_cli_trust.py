@@ -73,7 +73,34 @@ def test_groups_are_a_column(run, folder):
     assert "drawn by whole groups" in out
     code, _, err = run("trust", *path, "--groups", "nurse", "--ask", "stability")
     assert code == 1
-    assert "--groups takes a column of the table. Got 'nurse'" in err
+    assert "The table must have the column 'nurse'" in err
+
+
+def test_groups_are_those_of_the_fit(run, folder, tmp_path):
+    saved = tmp_path / "grouped.json"
+    options = ("--groups", "doctor", "--n-terms", "1", "--no-validation", "--quiet", "-o", saved)
+    assert run("fit", folder / "old.csv", "--target", "cured", *options)[0] == 0
+    options = ("--new", folder / "new.csv", "--ask", "intervals")
+    code, out, _ = run("trust", saved, folder / "old.csv", *options)
+    assert code == 0
+    assert "Effects on 240 rows in 60 groups" in out
+    code, out, _ = run("edit", saved, folder / "old.csv", "--drop", "1")
+    assert (code, "without" in out) == (0, True)
+    bare = tmp_path / "bare.csv"
+    table(seed=1).drop("doctor").write_csv(bare)
+    code, _, err = run("trust", saved, folder / "old.csv", "--new", bare)
+    assert code == 1
+    assert "The table must have the column 'doctor'" in err
+
+
+def test_rows_without_a_target_leave_groups_aligned(run, folder, tmp_path):
+    gaps = table().with_columns(cured=pl.when(pl.int_range(240) % 8 > 0).then("cured"))
+    gaps.write_csv(tmp_path / "gaps.csv")
+    options = ("--groups", "doctor", "--ask", "stability", "--n-resamples", "2")
+    code, out, err = run("trust", folder / "model.json", tmp_path / "gaps.csv", *options)
+    assert code == 0
+    assert "drawn by whole groups" in out
+    assert "30 of 240 rows have no target" in err
 
 
 def test_training_rows_are_no_new_rows(run, folder):
@@ -81,6 +108,48 @@ def test_training_rows_are_no_new_rows(run, folder):
     code, out, err = run("trust", *path, "--new", folder / "old.csv", *QUICK)
     assert (code, out) == (1, "")
     assert "Got the training rows" in err
+    assert f"(--new {folder / 'old.csv'})" in err
+
+
+def test_errors_about_new_rows_name_their_file(run, folder, tmp_path):
+    bare = tmp_path / "bare.csv"
+    table(seed=1).drop("cured").write_csv(bare)
+    path = folder / "model.json", folder / "old.csv"
+    code, out, err = run("trust", *path, "--new", bare, *QUICK)
+    assert (code, out) == (1, "")
+    assert "The table must have the column 'cured'" in err
+    assert f"(--new {bare})" in err
+
+
+def test_another_table_is_not_taken_for_that_of_the_fit(run, folder):
+    options = ("--ask", "intervals")
+    code, out, err = run("trust", folder / "model.json", folder / "new.csv", *options)
+    assert code == 0
+    assert "new.csv does not have the same rows as the table that the model was fitted to" in err
+    code, out, err = run("trust", folder / "model.json", folder / "old.csv", *options)
+    assert (code, err) == (0, "")
+    assert "Not saved. Save the model with these answers with --output model.json." in out
+    assert "rows that the model was not fitted to with --new" in out
+
+
+@pytest.mark.parametrize("question", ["chance", "stability"])
+def test_a_question_that_was_stopped_is_the_last_one(run, folder, monkeypatch, question):
+    ask, told = getattr(laconic.RuleBoostingClassifier, question), []
+
+    def is_second(progress):
+        told.append(progress)
+        return len(told) > 1
+
+    def asked(self, **options):
+        return ask(self, **{**options, "callback": is_second})
+
+    monkeypatch.setattr(f"laconic.RuleBoostingClassifier.{question}", asked)
+    options = ("--ask", question, "intervals", "--n-permutations", "9", "--n-resamples", "20")
+    code, out, err = run("trust", folder / "model.json", folder / "old.csv", *options)
+    assert code == 0
+    assert "nterrupted" in out if question == "chance" else "20 were asked for" in out
+    assert "About 90%" not in out
+    assert "interrupted: the other questions were not asked" in err
 
 
 def test_interrupted_questions_keep_the_answers_so_far(run, folder, tmp_path, monkeypatch):

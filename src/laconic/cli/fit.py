@@ -178,14 +178,13 @@ def _cross_validate(
 ) -> None:
     """Score models with the same settings on held-out rows, unless Ctrl-C ends that."""
     try:
-        n_folds = validation.affordable_folds(rows)
+        parts = validation.splits(rows, validation.affordable_folds(rows))
     except CommandError as error:
         table_file.warn([str(error)])
         return
     # What cross-validation has chosen is not chosen again.
     n_terms = "auto" if learning.n_terms == "auto" else len(fitted.ensemble_)
     other = learning.make(rows, n_terms=n_terms, callback=progress)
-    parts = validation.splits(rows, n_folds)
     found: list[validation.FoldScores] = []
     with table_file.short_warnings(), progress.watch("validation"):
         found = validation.score_folds(other, rows, parts, progress.check, refits=False)

@@ -203,6 +203,11 @@ class LargeTable:
     """A table to learn from in parts, without the columns that no term should use."""
 
     def __init__(self, path: Path | str, source: Source) -> None:
+        if source.groups is not None:
+            raise CommandError(
+                "--groups needs a table that is loaded, to keep rows together. Got one that is "
+                f"read in parts. Leave the column out with --drop {shlex.quote(source.groups)}."
+            )
         start = look_at_start(path, source.format)
         missing, codes = source.format.missing_texts(), () if start is None else start.codes
         texts = [*codes, *source.typed_columns]

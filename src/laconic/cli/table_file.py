@@ -103,7 +103,12 @@ class TableFile:
         return X.filter(is_known), targets.read_target(goal.filter(is_known), model.task_)
 
     def fit_arguments(
-        self, model: RuleModel, target: str, weight: str | None, exposure: str | None
+        self,
+        model: RuleModel,
+        target: str,
+        weight: str | None = None,
+        exposure: str | None = None,
+        groups: str | None = None,
     ) -> dict[str, Any]:
         """Return the rows with a known target, as `fit` takes them."""
         X, y = self.rows(model, target)
@@ -115,6 +120,8 @@ class TableFile:
         if exposure is not None:
             amounts = self._column(model, exposure).filter(is_known)
             found["exposure"] = targets.read_exposure(amounts, model.task_)
+        if groups is not None:
+            found["groups"] = self._column(model, groups, "text").filter(is_known).to_list()
         return found
 
     def _goal(self, model: RuleModel, target: str) -> pl.Series:

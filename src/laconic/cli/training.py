@@ -21,6 +21,7 @@ from laconic._util.words import listed, listed_names
 from laconic.cli import options, table_file, targets
 from laconic.cli.messages import in_words
 from laconic.cli.terminal import CommandError
+from laconic.estimators.groups import groups_for, read_groups
 from laconic.estimators.parameters import (
     N_TERMS,
     ClassifierParameters,
@@ -49,6 +50,7 @@ class TrainingRows(NamedTuple):
     target: NDArray[Any]
     weights: Floats | None = None
     exposure: Floats | None = None
+    groups: NDArray[Any] | None = None
     reading: Reading | None = None
 
     @property
@@ -66,7 +68,8 @@ class TrainingRows(NamedTuple):
     def fit(self, model: RuleBoosting, rows: Any = slice(None)) -> RuleBoosting:
         """Fit a model to some of the rows."""
         others = (None if each is None else each[rows] for each in (self.weights, self.exposure))
-        return model.fit(self.X[rows], self.target[rows], *others)
+        belonging = groups_for(model, self.groups, rows)
+        return model.fit(self.X[rows], self.target[rows], *others, **belonging)
 
     def with_labels(self, class_weight: Any, positive: str | None) -> dict[str, Any]:
         """Replace the texts of classes by the classes of the target."""
@@ -106,6 +109,9 @@ class Source:
     exposure : str
         Column with the exposures of the rows, such as years, for the losses "poisson", "gamma" and
         "tweedie". The model predicts rates: the target per unit of exposure.
+    groups : str
+        Column that says which rows belong together, such as those of one patient: they are held out
+        together, by cross-validation and by --honest.
     drop : tuple of str
         Columns not to use.
     keep : tuple of str
@@ -122,6 +128,7 @@ class Source:
     task: Literal["auto", "classification", "regression"] = "auto"
     weight: str | None = None
     exposure: str | None = None
+    groups: str | None = None
     drop: options.Names = ()
     keep: options.Names = ()
     numeric: options.Names = ()
@@ -130,8 +137,8 @@ class Source:
 
     @property
     def roles(self) -> list[str]:
-        """Columns that are not features: the target, the weights and the exposures."""
-        return [self.target, *filter(None, (self.weight, self.exposure))]
+        """Columns that are not features: the target, the weights, the exposures and the groups."""
+        return [self.target, *self.named_columns.values()]
 
     @property
     def dates(self) -> dict[str, str | None]:
@@ -144,9 +151,9 @@ class Source:
         return [*self.numeric, *self.dates]
 
     @property
-    def named_columns(self) -> dict[str, Any]:
-        """Columns of weights and exposures, which a saved model needs again for its rows."""
-        named = {"weight": self.weight, "exposure": self.exposure}
+    def named_columns(self) -> dict[str, str]:
+        """Columns besides the target that a saved model needs again for its rows."""
+        named = {"weight": self.weight, "exposure": self.exposure, "groups": self.groups}
         return {name: column for name, column in named.items() if column is not None}
 
     def read(self, path: Path | str, *, quiet: bool = False) -> TrainingRows:
@@ -247,13 +254,15 @@ class Source:
         detected = "regression" if self.exposure is not None else targets.detect_task(goal)
         estimator = ESTIMATORS[detected if self.task == "auto" else self.task]
         y = targets.read_target(goal, estimator.task)
-        weights = exposure = None
+        weights = exposure = groups = None
         if self.weight is not None:
             weights = targets.read_weights(others[self.weight].filter(is_known))
         if self.exposure is not None:
             amounts = others[self.exposure].filter(is_known)
             exposure = targets.read_exposure(amounts, estimator.task)
-        rows = TrainingRows(estimator, X, y, weights, exposure, reading)
+        if self.groups is not None:
+            groups = read_groups(others[self.groups].filter(is_known).to_list(), len(y))
+        rows = TrainingRows(estimator, X, y, weights, exposure, groups, reading)
         warn_about_target(X, rows.y, self.keep)
         return rows
 

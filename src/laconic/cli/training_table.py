@@ -60,13 +60,28 @@ class Columns:
         """Read rows as arguments of `fit`."""
         target = table_file.target_of(fitted, self.target)
         known: dict[str, Any] = {} if fitted.record_ is None else dict(fitted.record_.settings)
-        weight = self.weight or known.get("weight")
-        exposure = self.exposure or known.get("exposure")
-        rows = table_file.TableFile(table, self.format)
-        return rows.fit_arguments(fitted, target, weight, exposure)
+        names = [name for name in vars(self) if name not in ("target", "format")]
+        named = {name: getattr(self, name) or known.get(name) for name in names}
+        return table_file.TableFile(table, self.format).fit_arguments(fitted, target, **named)
+
+
+@cyclopts.Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ColumnsWithGroups(Columns):
+    """The same, with groups of rows.
+
+    Parameters
+    ----------
+    groups : str
+        Column that says which rows belong together, such as those of one patient, in all tables; by
+        default, that of the fit.
+    """
+
+    groups: str | None = None
 
 
 _AS_FITTED = Columns()
+_WITH_GROUPS = ColumnsWithGroups()
 
 
 def certify(
@@ -171,7 +186,7 @@ def edit(
     table: TrainingTable,
     /,
     *,
-    columns: Columns = _AS_FITTED,
+    columns: ColumnsWithGroups = _WITH_GROUPS,
     drop: Numbers = (),
     replace: options.Names = (),
     force: options.Names = (),

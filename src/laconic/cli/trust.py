@@ -12,9 +12,11 @@ import laconic
 from laconic.cli import files, options, table_file, terminal
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
-from laconic.cli.training_table import Columns, TrainingTable
+from laconic.cli.training_table import ColumnsWithGroups, TrainingTable
+from laconic.estimators.training_data import read_rows
 from laconic.export.json.trust import TRUST
 from laconic.terms.formatting import visible
+from laconic.trust import Chance, Effects, Intervals, Stability, fingerprint, hash_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +29,7 @@ Questions = Annotated[
     cyclopts.Parameter(negative="", consume_multiple=True, show_default=False),
 ]
 ALL: tuple[Question, ...] = ("chance", "stability", "intervals")
-_AS_FITTED = Columns()
+_AS_FITTED = ColumnsWithGroups()
 
 
 def trust(
@@ -35,10 +37,9 @@ def trust(
     table: TrainingTable,
     /,
     *,
-    columns: Columns = _AS_FITTED,
+    columns: ColumnsWithGroups = _AS_FITTED,
     new: options.Place | None = None,
     ask: Questions = ALL,
-    groups: str | None = None,
     n_permutations: options.Count = 99,
     n_resamples: options.Count = 100,
     level: options.ShareOrZero = 0.9,
@@ -57,9 +58,6 @@ def trust(
         File with rows that the model was not fitted to, for the effects of its terms on them.
     ask : tuple of str
         What to ask of the training rows: "chance", "stability" and "intervals"; by default, all.
-    groups : str
-        Column that says which rows belong together, such as those of one patient. It must be in
-        all tables.
     n_permutations : int
         Largest number of shuffled copies of the table, for chance.
     n_resamples : int
@@ -79,6 +77,7 @@ def trust(
         if new is not None:
             files.check_model_destination(output, new)
     fitted, rows = columns.load("trust", model, table)
+    _check_rows(fitted, rows, table)
     console = terminal.make_console(quiet=json)
     screen = FitScreen(console)
     options_of: dict[Question, dict[str, Any]] = {
@@ -91,23 +90,30 @@ def trust(
         "stability": fitted.stability,
         "intervals": fitted.conformalize,
     }
-    belonging = {} if groups is None else {"groups": _groups(columns, table, groups)}
     with table_file.short_warnings():
         try:
             if new is not None:
-                _ask_effects(fitted, columns, new, groups, level)
-                _print(console, fitted.trust_.effects)
+                _print(console, _effects(fitted, columns, new, level))
             for question in dict.fromkeys(ask):
                 with screen.show(question):
                     answer = methods[question](
-                        **rows, **belonging, **options_of[question], random_state=random_state
+                        **rows, **options_of[question], random_state=random_state
                     )
                 _print(console, answer)
+                if not _is_complete(answer):
+                    raise KeyboardInterrupt
         except KeyboardInterrupt:
             table_file.warn(["interrupted: the other questions were not asked."])
     if output is not None:
         laconic.save_model(fitted, output)
         console.print(f"Saved to {visible(str(output))}")
+    else:
+        console.print("Not saved. Save the model with these answers with --output model.json.")
+    if new is None and fitted.own_trust.effects is None:
+        console.print(
+            "How large the effects are on other rows was not asked: pass rows that the model was "
+            "not fitted to with --new."
+        )
     if json:
         terminal.write_json(TRUST.write(fitted.own_trust))
 
@@ -118,19 +124,35 @@ def _print(console: Console, answer: Any) -> None:
     console.print()
 
 
-def _ask_effects(
-    fitted: RuleBoosting, columns: Columns, new: Path | str, groups: str | None, level: float
-) -> None:
-    rows = columns.arguments(fitted, new)
-    belonging = {} if groups is None else {"groups": _groups(columns, new, groups)}
-    fitted.effects(rows.pop("X"), rows.pop("y"), **rows, **belonging, level=level)
+def _effects(
+    fitted: RuleBoosting, columns: ColumnsWithGroups, new: Path | str, level: float
+) -> Effects:
+    """Estimate effects on other rows; errors name their file, as there are two tables."""
+    try:
+        rows = columns.arguments(fitted, new)
+        return fitted.effects(rows.pop("X"), rows.pop("y"), **rows, level=level)
+    except (CommandError, ValueError) as error:
+        raise CommandError(f"{error} (--new {new})") from error
 
 
-def _groups(columns: Columns, table: Path | str, name: str) -> list[Any]:
-    """Read the column that says which rows belong together."""
-    cells = table_file.TableFile(table, columns.format).cells
-    if name not in cells.columns:
-        raise CommandError(
-            f"--groups takes a column of the table. Got {name!r}, which {table} does not have."
+def _is_complete(answer: Chance | Stability | Intervals) -> bool:
+    """Whether an answer is the whole one, and not that before Ctrl-C."""
+    if isinstance(answer, Chance):
+        return answer.is_complete
+    return not isinstance(answer, Stability) or answer.n_done >= answer.n_resamples
+
+
+def _check_rows(fitted: RuleBoosting, rows: dict[str, Any], table: Path | str) -> None:
+    """Warn of a table that is not the one of the fit: answers would be about other rows."""
+    known = fitted.fingerprint_
+    if known is None:
+        return
+    named = [rows.get(name) for name in ("X", "y", "sample_weight", "exposure")]
+    if not fingerprint(hash_rows(read_rows(fitted, *named))).is_same(known):
+        table_file.warn(
+            [
+                f"{table} does not have the same rows as the table that the model was fitted to. "
+                "All answers are about the model and that table: pass it instead, and other rows "
+                "with --new."
+            ]
         )
-    return cells[name].to_list()

@@ -61,8 +61,9 @@ class Validation:
         format = source.format
         if not is_database(self.test):
             format = replace(format, query=None)  # that of the training table
+        source = replace(source, format=format, groups=None)  # which scores do not need
         if streamed.is_read_in_parts(self.test, format.query):
-            return streamed.open_test(self.test, replace(source, format=format))
+            return streamed.open_test(self.test, source)
         table = table_file.TableFile(self.test, format)
         table_file.check_columns(table.cells, source.roles)
         return partial(_score_table, table, source)
@@ -72,7 +73,7 @@ DEFAULT_VALIDATION = Validation()
 
 
 def _score_table(table: table_file.TableFile, source: Source, model: RuleBoosting) -> ScoredRows:
-    found = table.fit_arguments(model, source.target, source.weight, source.exposure)
+    found = table.fit_arguments(model, source.target, **source.named_columns)
     weights, exposure = found.get("sample_weight"), found.get("exposure")
     rows = TrainingRows(type(model), found["X"], found["y"], weights, exposure)
     with table_file.short_warnings():
@@ -90,11 +91,27 @@ def scored_rows(predictions: Predictions, rows: TrainingRows) -> ScoredRows:
 
 
 def splits(rows: TrainingRows, folds: int, seed: int = 0) -> list[tuple[Indices, Indices]]:
-    """Divide the rows for cross-validation, as the estimators do."""
+    """Divide the rows for cross-validation, as the estimators do.
+
+    Raises
+    ------
+    CommandError
+        If a class is missing from a training part, as groups are not divided.
+    """
     from laconic.estimators.choose_size import make_splits
 
-    holds_classes, weights = rows.estimator.task.holds_classes, rows.sample_weight
-    return make_splits(folds, rows.y, holds_classes=holds_classes, weights=weights, seed=seed)
+    holds_classes = rows.estimator.task.holds_classes
+    how: dict[str, Any] = {"weights": rows.sample_weight, "groups": rows.groups, "seed": seed}
+    found = make_splits(folds, rows.y, holds_classes=holds_classes, **how)
+    if rows.groups is not None and holds_classes:
+        n_classes = len(np.unique(rows.y))
+        if any(len(np.unique(rows.y[training])) < n_classes for training, _ in found):
+            raise CommandError(
+                "Cross-validation needs rows of each class outside of each fold, and groups are "
+                "not divided. Some class is in too few groups: remove it, give it another class, "
+                "or name rows to score on with --test."
+            )
+    return found
 
 
 def affordable_folds(rows: TrainingRows) -> int:
@@ -119,6 +136,8 @@ def affordable_folds(rows: TrainingRows) -> int:
                 "give it another class, remove it, or name rows to score on with --test."
             )
         n_each = min(n_each, int(counts.min(initial=len(y))))
+    if rows.groups is not None:
+        n_each = min(n_each, len(np.unique(rows.groups)))
     if n_each < 2:
         raise CommandError("Too few rows to hold some out. Name rows to score on with --test.")
     return min(DEFAULT_FOLDS, n_each)
@@ -234,7 +253,7 @@ def choose_size(
         Size(float(np.mean([one.n_conditions for one in same])), [one.losses for one in same])
         for same in zip(*(fold.sizes for fold in folds), strict=True)
     ]
-    return choose(sizes, [test for _, test in parts], weights)
+    return choose(sizes, [test for _, test in parts], weights, groups=rows.groups)
 
 
 def fewer_terms(
