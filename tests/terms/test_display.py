@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from laconic.tables import tables
 from laconic.terms.conditions import Condition, Query
-from laconic.terms.display import rules_html
+from laconic.terms.display import rules_html, with_columns
 from laconic.terms.rules import Rule, RuleEnsemble
 
 X_IS = Condition("mark", "==", "x")
@@ -164,3 +164,15 @@ class TestFrame:
     def test_unknown_backend(self):
         with pytest.raises(ValueError, match=r"must be None or one of 'pandas'.*Got 'numpy'"):
             self.ENSEMBLE.to_frame("numpy")
+
+
+def test_cells_are_below_long_terms():
+    rules = [rule(1.5, Condition(name, ">", 1)) for name in ("b" * 120, "c")]
+    printed = with_columns(RuleEnsemble(tuple(rules), -22.5), {"p": ["0.5", "1"], "q": ["x", "y"]})
+    assert printed.split("\n") == [
+        "-22.50 (intercept)",
+        f"+1.500 if {'b' * 120} > 1",
+        "       p: 0.5; q: x",
+        "+1.500 if c > 1",
+        "       p: 1; q: y",
+    ]

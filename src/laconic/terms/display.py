@@ -55,13 +55,16 @@ _LATEX = Notation(
     is_cut=True,
 )
 
+# Of a line with a term and what is known about it.
+_MOST_CHARACTERS = 120
+
 _CELL = "padding: 0.2em 0.6em; vertical-align: middle"
 _TEXT_CELL = f"{_CELL}; text-align: left; min-width: 18em"
 _NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
 
 
 def with_columns(ensemble: RuleEnsemble, columns: Mapping[str, Sequence[str]]) -> str:
-    """Write an ensemble as text, with further columns on the right.
+    """Write an ensemble as text, with further columns on the right, or below where terms are long.
 
     Parameters
     ----------
@@ -85,6 +88,8 @@ def with_columns(ensemble: RuleEnsemble, columns: Mapping[str, Sequence[str]]) -
     for heading, cells in columns.items():
         blocks.append([heading, *("" if n == 0 else cells[n - 1] for n in numbers)])
     widths = [max(map(len, block)) for block in blocks]
+    if sum(widths) + 2 * len(columns) > _MOST_CHARACTERS:
+        return _with_lines_below(ensemble, columns)
     rows = zip(*blocks, strict=True)
     return "\n".join(
         "  ".join(
@@ -93,6 +98,18 @@ def with_columns(ensemble: RuleEnsemble, columns: Mapping[str, Sequence[str]]) -
         ).rstrip()
         for row in rows
     )
+
+
+def _with_lines_below(ensemble: RuleEnsemble, columns: Mapping[str, Sequence[str]]) -> str:
+    """Write the cells of each term below it, as nobody finds them far to its right."""
+    indent = " " * (max(len(format_weight(line.weight)) for line in ensemble.lines) + 1)
+    found = []
+    for line, text in zip(ensemble.lines, str(ensemble).split("\n"), strict=True):
+        found.append(text)
+        if line.number > 0:
+            cells = (f"{name}: {cells[line.number - 1]}" for name, cells in columns.items())
+            found.append(f"{indent}{'; '.join(cells)}")
+    return "\n".join(found)
 
 
 def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> Any:
