@@ -27,7 +27,7 @@ from laconic.search.joint_objective import IMITATED
 from laconic.tables.columns import NumericColumn, TimeColumn
 from laconic.tables.sparse import StoredCells
 from laconic.tables.tables import Table, as_table
-from laconic.tables.thresholds import find_gaps, shortest_separators
+from laconic.tables.thresholds import gaps_of, shortest_separators
 from laconic.tables.times import TimeKind, microseconds, round_separator
 from laconic.terms.slopes import Slope, moment_of
 
@@ -70,6 +70,8 @@ class _Feature:
     kind: TimeKind | None
     knots: Floats
     """Ascending, as numbers of the column."""
+    above: Floats
+    """For each knot, the smallest number of a row above it; infinite if there is none."""
     numbers: Floats
     """Of the rows, or of those that are stored; NaN where missing."""
     rows: Integers | None = None
@@ -226,24 +228,11 @@ class SlopeCandidates:
         begins, ends = np.array(self.pairs).T
         found = np.zeros((len(self.features), len(self.pairs)), dtype=bool)
         for position, each in enumerate(self.features):
-            numbers = np.sort(self._counted(each))
-            knots = np.pad(each.knots, (0, self.n_bins + 1 - len(each.knots)), mode="edge")
-            # Missing values are sorted to the end.
-            above, below = (
-                np.searchsorted(numbers, knots[begins], side="right"),
-                np.searchsorted(numbers, knots[ends], side="left"),
-            )
-            found[position] = below > above
+            n_missing = self.n_bins + 1 - len(each.knots)
+            knots = np.pad(each.knots, (0, n_missing), mode="edge")
+            above = np.pad(each.above, (0, n_missing), mode="edge")
+            found[position] = above[begins] < knots[ends]
         return found
-
-    def _counted(self, feature: _Feature) -> Floats:
-        """Return the numbers of rows that count; one zero for those that are not stored."""
-        is_counted = np.ones(self.n_rows, dtype=bool) if self.weights is None else self.weights > 0
-        if feature.rows is None:
-            return np.asarray(feature.numbers[is_counted], dtype=np.float64)
-        stored = is_counted[feature.rows]
-        n_zeros = int(is_counted.sum() - stored.sum() > 0)
-        return np.append(feature.numbers[stored], np.zeros(n_zeros))
 
     def _missing(self, position: int, places: list[int], means: Floats) -> list[Any]:
         """Return the round values that missing rows count as: near the means of the others."""
@@ -510,31 +499,35 @@ def _feature(
     of_known = None if weights is None else weights[known]
     kind = column.kind if isinstance(column, TimeColumn) else None
     knots = _knots(numbers[known], of_known, n_inner, kind)
-    return None if knots is None else _Feature(name, kind, knots, table.numbers(name)[is_counted])
+    return None if knots is None else _Feature(name, kind, *knots, table.numbers(name)[is_counted])
 
 
 def _stored_feature(
     name: str, stored: StoredCells, weights: Floats | None, n_inner: int
 ) -> _Feature | None:
-    values, of_values = stored.grouped(weights)
-    knots = _knots(values, of_values, n_inner, None)
+    knots = _knots(*stored.grouped(weights), n_inner, None)
     if knots is None:
         return None
-    return _Feature(name, None, knots, np.asarray(stored.values), np.asarray(stored.rows))
+    return _Feature(name, None, *knots, np.asarray(stored.values), np.asarray(stored.rows))
 
 
 def _knots(
     numbers: Floats, weights: Floats | None, n_inner: int, kind: TimeKind | None
-) -> Floats | None:
-    """Choose the knots of a feature; None if it has less than three values."""
+) -> tuple[Floats, Floats] | None:
+    """Choose the knots of a feature, and find the next numbers above them.
+
+    There are none if it has less than three values.
+    """
     # Two values are a matter of rules.
-    ordered = np.sort(numbers)
-    if np.count_nonzero(ordered[1:] != ordered[:-1]) < 2:
-        return None
     if weights is None:
+        ordered = np.sort(numbers)
         cumulated = np.arange(1.0, len(ordered) + 1.0)
     else:
-        cumulated = np.cumsum(weights[np.argsort(numbers, kind="stable")])
+        order = np.argsort(numbers, kind="stable")
+        ordered, weights = numbers[order], weights[order]
+        cumulated = np.cumsum(weights)
+    if np.count_nonzero(ordered[1:] != ordered[:-1]) < 2:
+        return None
     places = np.searchsorted(cumulated, np.array(OUTER_QUANTILES) * cumulated[-1] * (1 - 1e-9))
     low, high = ordered[np.minimum(places, len(ordered) - 1)].tolist()
     if not low < high:
@@ -545,17 +538,26 @@ def _knots(
     play = _ROUNDING * width
     outer = np.array([low, high])
     ends = [*map(_number, _round_numbers(outer, play, outer - play, outer + play, kind))]
-    if n_inner == 0:
-        return np.array(ends)
-    lows, highs = find_gaps(numbers, weights, n_inner, has_play=kind is not None)
+    knots = np.array(ends)
+    if n_inner > 0:
+        inner = _inner_knots(ordered, weights, n_inner, kind)
+        inner = inner[(inner > ends[0] + play) & (inner < ends[1] - play)]
+        knots = np.concatenate([[ends[0]], inner, [ends[1]]])
+    # Knots are rounded numbers, so that the last one may be above all of them.
+    nexts = np.append(ordered, np.inf)[np.searchsorted(ordered, knots, side="right")]
+    return knots, nexts
+
+
+def _inner_knots(
+    ordered: Floats, weights: Floats | None, n_inner: int, kind: TimeKind | None
+) -> Floats:
+    lows, highs = gaps_of(ordered, weights, n_inner, has_play=kind is not None)
     if kind is None:
         inner = shortest_separators(lows, highs)
     else:
         pairs = zip(lows.tolist(), highs.tolist(), strict=True)
         inner = np.array([_number(round_separator(*pair, kind)) for pair in pairs])
-    inner = np.unique(inner)
-    inner = inner[(inner > ends[0] + play) & (inner < ends[1] - play)]
-    return np.concatenate([[ends[0]], inner, [ends[1]]])
+    return np.unique(inner)
 
 
 def _round_numbers(

@@ -182,17 +182,29 @@ def find_gaps(
     has_play: bool = False,
 ) -> Gaps:
     """Find values to put thresholds between: neighbours, unless there is some tolerance."""
-    order = None if weights is None else np.argsort(values)
-    ordered = np.sort(values) if order is None else values[order]
+    if weights is None:
+        return gaps_of(np.sort(values), None, max_thresholds, has_play=has_play)
+    order = np.argsort(values)
+    return gaps_of(values[order], weights[order], max_thresholds, has_play=has_play)
+
+
+def gaps_of(
+    ordered: Floats,
+    weights: Floats | None,
+    max_thresholds: int | None,
+    *,
+    has_play: bool = False,
+) -> Gaps:
+    """Do the same as `find_gaps` for values in ascending order."""
     gaps = np.flatnonzero(ordered[1:] != ordered[:-1])  # between this position and the next
     first = last = gaps
     if max_thresholds is not None and len(gaps) > max_thresholds:
-        if weights is None or order is None:
-            cumulative, total = (gaps + 1).astype(np.float64), float(len(values))
+        if weights is None:
+            cumulative, total = (gaps + 1).astype(np.float64), float(len(ordered))
         else:
-            sums = np.cumsum(weights[order])
+            sums = np.cumsum(weights)
             cumulative, total = sums[gaps], float(sums[-1])
-        if weights is None and len(gaps) == len(values) - 1:
+        if weights is None and len(gaps) == len(ordered) - 1:
             chosen = _even_positions(len(gaps), max_thresholds)
         else:
             chosen = quantile_positions(cumulative, total, max_thresholds)
