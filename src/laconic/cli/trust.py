@@ -13,15 +13,14 @@ from laconic.cli import files, options, table_file, terminal
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
 from laconic.cli.training_table import ColumnsWithGroups, TrainingTable
-from laconic.estimators.training_data import read_rows
 from laconic.export.json.trust import TRUST
 from laconic.terms.formatting import visible
-from laconic.trust import Chance, Effects, Intervals, Stability, fingerprint, hash_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from laconic.estimators.base import RuleBoosting
+    from laconic.trust import Chance, Effects, Intervals, Stability
 
 Question = Literal["chance", "stability", "intervals"]
 Questions = Annotated[
@@ -137,6 +136,8 @@ def _effects(
 
 def _is_complete(answer: Chance | Stability | Intervals) -> bool:
     """Whether an answer is the whole one, and not that before Ctrl-C."""
+    from laconic.trust import Chance, Stability
+
     if isinstance(answer, Chance):
         return answer.is_complete
     return not isinstance(answer, Stability) or answer.n_done >= answer.n_resamples
@@ -144,6 +145,9 @@ def _is_complete(answer: Chance | Stability | Intervals) -> bool:
 
 def _check_rows(fitted: RuleBoosting, rows: dict[str, Any], table: Path | str) -> None:
     """Warn of a table that is not the one of the fit: answers would be about other rows."""
+    from laconic.estimators.training_data import read_rows
+    from laconic.trust import fingerprint, hash_rows
+
     known = fitted.fingerprint_
     if known is None:
         return
