@@ -111,7 +111,7 @@ def _fitted(problem: Problem, case: Case, is_judged: bool) -> Any:
     changes = {}
     if problem["operation"] == "warm_start":
         changes = {"n_terms": 1, "warm_start": True}
-    model = problem.estimator(**changes).fit(**case.placed.fit_arguments())
+    model = problem.estimator(**changes).fit(**case.fit_arguments)
     if not is_judged:
         return model
     if problem["table"] in IN_PARTS:
@@ -152,7 +152,7 @@ def _kept(model: Any, problem: Problem, case: Case) -> Any:
     if way == "pickled":
         return pickle.loads(pickle.dumps(model))
     if way == "cloned":
-        other = clone(model).fit(**case.placed.fit_arguments())
+        other = clone(model).fit(**case.fit_arguments)
         check_same_model(model, other, "Fitted and fitted again")
         return other
     return copy.deepcopy(model) if way == "copied" else model

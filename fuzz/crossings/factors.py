@@ -12,7 +12,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     ),
     "rows": (
         *("plain", "sample_weight", "class_weight='balanced'", "class_weight={...}", "exposure"),
-        "sample_weight and exposure",
+        *("sample_weight and exposure", "groups"),
     ),
     "features": (*("free", "interaction_cst", "interaction_cst, alone", "interaction_cst, apart"),),
     "signs": ("free", "monotonic_cst", "weight_signs"),

@@ -64,6 +64,12 @@ class Case:
         return self.whole.X
 
     @property
+    def fit_arguments(self) -> dict[str, Any]:
+        """What the estimator is fitted to; with groups, where it has a use for them."""
+        has_use = self.problem["operation"] == "CV estimator"
+        return self.placed.fit_arguments() | (self.problem.belonging if has_use else {})
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """Rows with target, weights and exposure, as all that looks at training rows takes them."""
         return self.whole.fit_arguments()
@@ -179,7 +185,7 @@ def _edited(model: Any, case: Case, **changes: Any) -> Any:
         return None
 
     def edit(rows: dict[str, Any]) -> Any:
-        return model.edit(**rows, **changes, cv=3)
+        return model.edit(**rows, **problem.belonging, **changes, cv=3)
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")

@@ -72,6 +72,12 @@ class Problem:
         return make_rows(self["columns"], self["loss"], self["rows"], self.seed, noise=noise)
 
     @property
+    def belonging(self) -> dict[str, Any]:
+        """The groups of the rows, if there are any, as an argument; two rows each, under names."""
+        groups = [f"group {number // 2}" for number in range(len(self.rows))]
+        return {"groups": groups} if self["rows"] == "groups" else {}
+
+    @property
     def is_joint(self) -> bool:
         """Whether all weights are refitted."""
         return self["strategy"] != "stagewise"

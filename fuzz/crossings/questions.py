@@ -28,7 +28,7 @@ def _check_kept(model: Any, name: str, answer: Any) -> None:
 
 def chance(model: Any, case: Case) -> Any:
     """Check the numbers of shuffled copies."""
-    answer = model.chance(**case.arguments, n_permutations=7)
+    answer = model.chance(**case.arguments, **case.problem.belonging, n_permutations=7)
     check(len(answer) == len(model.ensemble_), "Not one answer per term", len(answer))
     for term in answer:
         if term.p is not None:
@@ -40,7 +40,7 @@ def chance(model: Any, case: Case) -> Any:
 
 def effects(model: Any, case: Case) -> Any:
     """Check estimates against least squares; training rows are refused."""
-    rows = case.arguments
+    rows = case.arguments | case.problem.belonging
     known = {name: value for name, value in rows.items() if name not in ("X", "y")}
     try:
         model.effects(rows["X"], rows["y"], **known)
@@ -71,7 +71,7 @@ def effects(model: Any, case: Case) -> Any:
 
 def stability(model: Any, case: Case) -> Any:
     """Check the numbers of resampled copies."""
-    answer = model.stability(**case.arguments, n_resamples=2)
+    answer = model.stability(**case.arguments, **case.problem.belonging, n_resamples=2)
     check(len(answer.terms) == len(model.ensemble_), "Not one answer per term")
     check(len(answer.sizes) == answer.n_done == 2, "Not all copies", answer.sizes)
     check(all(0 <= each.n_returned <= 2 for each in answer.terms), "Impossible numbers")
@@ -81,12 +81,13 @@ def stability(model: Any, case: Case) -> Any:
 
 def conformalize(model: Any, case: Case) -> Any:
     """Check that predictions are in their intervals, and that sets grow with the level."""
-    answer = model.conformalize(**case.arguments, cv=3, level=0.8)
+    rows = case.arguments | case.problem.belonging
+    answer = model.conformalize(**rows, cv=3, level=0.8)
     _check_kept(model, "intervals", answer)
     if case.problem["loss"] in CLASSES:
         sets = model.predict_set(case.table)
         check(sets.shape == (len(case.problem.rows), len(model.classes_)), "Other sets")
-        model.conformalize(**case.arguments, cv=3, level=0.9)
+        model.conformalize(**rows, cv=3, level=0.9)
         check((model.predict_set(case.table) >= sets).all(), "Smaller sets at a higher level")
         return sets.tolist()
     lower, upper = model.predict_interval(case.table).T
