@@ -1,5 +1,7 @@
 """`model.chance`: what it takes, and for which models."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -180,6 +182,30 @@ def test_terms_of_several_fits_are_worth_no_more_than_the_best():
     model.set_params(n_terms=2, max_conditions=1).fit(TABLE, y)
     assert model.settings_.is_mixed
     assert len(model.chance(TABLE, y, n_permutations=9)) == 2
+
+
+def test_terms_of_a_part_of_the_rows_are_worth_no_more_than_the_best():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 5))
+    y = X[:, 0] + rng.normal(size=300)
+    # The thresholds of all rows are others.
+    model = make("numbers", n_terms=3, honest=0.5, max_thresholds=4, slopes=False).fit(X, y)
+    answer = model.chance(X, y, n_permutations=59)
+    model.settings_ = replace(model.settings_, is_mixed=True)
+    assert model.chance(X, y, n_permutations=59) == answer
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("target", ["numbers", "two classes", "three classes", "counts"])
+def test_sets_of_categories_are_made_for_each_copy(target, is_weighted):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"town": rng.choice([*"abcdefghijklmnopqrst"], N_ROWS)})
+    y = rng.permutation(TARGETS[target])
+    weights = rng.integers(0, 3, N_ROWS) if is_weighted else None
+    model = make(target, n_terms=1, categories="sets", n_jobs=2).fit(table, y, weights)
+    # The set that suits the target best looks good, though it is noise.
+    assert any(isinstance(each.value, tuple) for each in model.ensemble_[0].query)
+    assert model.chance(table, y, weights, n_permutations=39)[0].p > 0.05
 
 
 def test_the_result_does_not_depend_on_threads():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from laconic._util.checks import is_finite_number, require
+from laconic._util.types import Floats
 from laconic._util.words import parameter
-from laconic.boosting import State, TrainingData
+from laconic.boosting import Settings, State, TrainingData
+from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.conformal import calibrated
 from laconic.estimators.fitting import columns_of, make_rounds
 from laconic.estimators.progress import ChancePrinter
@@ -34,7 +37,7 @@ from laconic.trust import (
     fingerprint,
     hash_rows,
 )
-from laconic.trust.chance import chance
+from laconic.trust.chance import CandidatesOf, chance
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -127,7 +130,8 @@ class TrustMixin(RuleModel):
             state.divided_by(data.scale),
             groups=None if data.groups is None else data.groups[data.counted],
             of_classes=_weights_of_classes(data, settings.class_weight),
-            is_mixed=settings.is_mixed,
+            candidates_of=_candidates_of(data, settings),
+            is_mixed=settings.is_mixed or settings.honest is not None,
             n_permutations=n_permutations,
             random_state=random_state,
             n_jobs=model.n_jobs,
@@ -392,6 +396,24 @@ def _weights_of_classes(data: TrainingData, class_weight: Any) -> Mapping[float,
     numbers = data.counted_target.astype(np.intp)
     factors = class_factors(cast(Task, data.task), class_weight, np.bincount(numbers))
     return {float(y): float(factors[n]) for y, n in zip(data.counted_y, numbers, strict=True)}
+
+
+def _candidates_of(data: TrainingData, settings: Settings) -> CandidatesOf | None:
+    """Return a function that makes the conditions for another target, if they depend on it."""
+    if settings.categories != "sets" or settings.conditions is not None:
+        return None
+
+    def candidates(y: Floats, weights: Floats | None) -> CandidateConditions:
+        target, amounts = data.y.copy(), None
+        target[data.counted] = y
+        if weights is not None:
+            amounts = np.zeros(len(target))
+            amounts[data.counted] = weights
+        other = replace(data, weights=amounts)
+        vars(other)["y"] = target  # as the loss takes it
+        return settings.candidates(other)
+
+    return candidates
 
 
 def _told(

@@ -17,10 +17,11 @@ import numpy as np
 
 from laconic._util.checks import is_whole, require
 from laconic._util.parallel import map_in_parallel, n_workers
-from laconic._util.types import Integers
+from laconic._util.types import Floats, Integers
 from laconic.boosting import Rounds, State
 from laconic.boosting.settings import form_of
 from laconic.boosting.term_search import ROUNDING
+from laconic.candidates.candidates import CandidateConditions
 from laconic.search import SearchStatus
 from laconic.tables.tables import FrameBackend, make_frame
 from laconic.terms.formatting import format_count, format_number
@@ -231,6 +232,7 @@ class ChanceProgress:
 
 
 Callback = Callable[[ChanceProgress], Any]
+CandidatesOf = Callable[[Floats, Floats | None], CandidateConditions]
 
 
 def chance(
@@ -239,6 +241,7 @@ def chance(
     *,
     groups: Integers | None = None,
     of_classes: Mapping[float, float] | None = None,
+    candidates_of: CandidatesOf | None = None,
     is_mixed: bool = False,
     n_permutations: int = 99,
     random_state: int = 0,
@@ -263,9 +266,11 @@ def chance(
         Groups of rows, from 0, that are exchanged as a whole.
     of_classes : dict of float to float, default=None
         Factors of the weights by target, where classes have weights.
+    candidates_of : callable, default=None
+        Makes the conditions for a target and weights, where they depend on these.
     is_mixed : bool, default=False
-        Whether terms may have been found with other settings. They are then worth no more than the
-        best term of the search.
+        Whether terms may have been found with other settings, or on a part of the rows. They are
+        then worth no more than the best term of the search.
     n_permutations : int, default=99
         Largest number of copies for a term. Five that have a term as good end the search.
     random_state : int, default=0
@@ -318,7 +323,9 @@ def chance(
             continue
         found = None
         if not is_stopped:
-            one = _OneTerm(rounds, state, position, groups, of_classes, is_mixed=is_mixed)
+            one = _OneTerm(
+                *(rounds, state, position, groups, of_classes, candidates_of), is_mixed=is_mixed
+            )
             try:
                 found = one.found(text, seed, int(n_permutations), n_jobs, callback)
             except KeyboardInterrupt:
@@ -340,9 +347,11 @@ class _OneTerm:
         position: int,
         groups: Integers | None,
         of_classes: Mapping[float, float] | None,
+        candidates_of: CandidatesOf | None,
         *,
         is_mixed: bool,
     ) -> None:
+        self.candidates_of = candidates_of
         self.rounds, self.position, self.n_terms = rounds, position, len(state.ensemble)
         self.start = state.first(position)
         self.deciding = rounds  # with a cutoff, as soon as it is known
@@ -427,10 +436,13 @@ class _OneTerm:
         if least <= 0.0:
             return True, None
         target = targets.draw(rng)
-        copy = self.rounds.with_target(*target)
+        copy, deciding = (each.with_target(*target) for each in (self.rounds, self.deciding))
+        if self.candidates_of is not None:
+            candidates = self.candidates_of(*target)
+            copy, deciding = (replace(each, candidates=candidates) for each in (copy, deciding))
         before = self._fitted(copy)
         if self.has_cutoffs and not with_values:
-            result = self.deciding.with_target(*target).search(before).result
+            result = deciding.search(before).result
             if result.objective_value > least:
                 return True, None
             if result.bound <= least:
