@@ -316,6 +316,8 @@ def test_a_class_that_a_fold_lacks_is_in_every_set():
     assert answer.least_probabilities[2] == 0
     assert answer.counts[2] == 1
     assert model.predict_set(X)[:, 2].all()
+    weighted = RuleBoostingClassifier(2, class_weight={"a": 1, "b": 1, "c": 1}).fit(X, y)
+    assert weighted.conformalize(X, y, cv=3) == answer
 
 
 def saved(model, tmp_path):

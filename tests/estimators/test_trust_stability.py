@@ -153,6 +153,14 @@ def test_classes(numbers):
     assert "A row gets another class than by the model in" in str(found)
 
 
+def test_classes_without_weight_are_never_drawn(numbers):
+    X, y = numbers[0], classes(numbers[1], "a", "b", "c")
+    model = RuleBoostingClassifier(2, class_weight={"c": 0.0}).fit(X, y)
+    found = model.stability(X, y, n_resamples=2)
+    assert found.n_done == 2
+    assert all(each.outputs[2].intercept < -10 for _, each in found.models)
+
+
 def test_every_resample_has_every_class(numbers):
     X, _ = numbers
     y = np.array(["rare"] * 2 + ["a"] * 70 + ["b"] * 78)
@@ -289,6 +297,9 @@ def test_answers_for_something_else_are_not_resumed(numbers):
             .fit(X, y)
             .stability(X, y, n_resamples=3, resume=some)
         ),
+        # The terms use no bmi, but the models of resamples may.
+        lambda: model.stability(X.assign(bmi=X["bmi"] + 1), y, n_resamples=3, resume=some),
+        lambda: model.set_params(n_terms=1).stability(X, y, n_resamples=3, resume=some),
     ]
     for other in others:
         with pytest.raises(ValueError, match="'resume' must be an answer for the same rows"):

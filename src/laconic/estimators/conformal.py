@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +158,12 @@ class _Rows:
         other.verbose, other.on_interrupt = 0, "raise"
         if hasattr(other, "warm_start"):
             other.warm_start = False
+        known = getattr(other, "class_weight", None)
+        if isinstance(known, Mapping):
+            # Of the classes that there are among these rows.
+            labels = np.array(self.model.task_.labels, dtype=object)
+            present = labels[np.unique(self.target[train]).astype(np.intp)].tolist()
+            other.class_weight = {label: known[label] for label in known if label in present}
         parts = (None if each is None else each[train] for each in (self.weights, self.exposure))
         belonging = groups_for(other, self.groups, train)
         other.fit(take_rows(self.X, train), self.y[train], *parts, **belonging)

@@ -24,6 +24,7 @@ from laconic.models.rule_model import checked_table
 from laconic.tables.sources.sources import is_source
 from laconic.tables.tables import Table, take_rows
 from laconic.terms.rules import RuleEnsemble
+from laconic.trust.fingerprint import hash_rows
 from laconic.trust.stability import (
     Original,
     Stability,
@@ -104,14 +105,17 @@ def _units(data: TrainingData) -> Indices:
 
 
 def _origin(model: RuleBoosting, data: TrainingData, units: Indices, random_state: int) -> str:
-    """Identify what determines the models of resamples; enough to notice other rows."""
+    """Identify what determines the models of resamples."""
+    # Not the settings of the fit: refits have the parameters as they are now.
+    parameters = {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if name not in (*_ABOUT_THE_RUN, "n_jobs")
+    }
     parts = [
-        repr(
-            (model.settings_, type(model).__name__, random_state, data.table.feature_names)
-        ).encode(),
-        *(np.ascontiguousarray(each).tobytes() for each in (data.target, units)),
+        repr((parameters, type(model).__name__, random_state, data.table.feature_names)).encode(),
+        *(np.ascontiguousarray(each).tobytes() for each in (data.target, units, hash_rows(data))),
         b"" if data.weights is None else data.weights.tobytes(),
-        model.ensemble_.values(data.table).tobytes(),
     ]
     digest = blake2b(digest_size=16)
     for part in parts:
@@ -185,8 +189,9 @@ class _Refits:
         other._known = (self.rows.X, self.table)
         # Rows that are drawn several times have a larger weight and the others none: the model is
         # the same as that of a table of the drawn rows. Columns stay what they are, the folds of a
-        # cross-validation do not share copies of a row, and no table is copied.
-        weights = self.weights * times
+        # cross-validation do not share copies of a row, and no table is copied. Rows of a class of
+        # weight 0 are there without being drawn, so that there are the same classes.
+        weights = self.weights * np.where(self.units < 0, 1, times)
         other.fit(self.rows.X, self.rows.y, weights, self.rows.exposure, **self.belonging)
         return other.ensemble_
 
