@@ -384,6 +384,13 @@ def test_effects_in_words():
     ]
 
 
+def test_levels_have_all_their_digits():
+    found = answer(level=0.975)
+    assert "with 97.5% intervals" in str(found)
+    assert "97.5% confidence intervals" in found.legend
+    assert "(97.5%: " in found.sentences[0]
+
+
 def test_effects_of_groups_that_nobody_checked():
     text = str(answer(groups=np.arange(N_ROWS) // 2, is_checked=False))
     assert "80 rows in 40 groups" in text

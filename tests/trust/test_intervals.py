@@ -156,6 +156,12 @@ def test_each_class_has_its_own_share():
         assert inside[places[half[1]] == place].mean() == pytest.approx(0.9, abs=0.04)
 
 
+def test_a_class_that_no_model_expects_does_not_have_too_few_rows():
+    found = intervals_of_classes(np.zeros(40), np.repeat([0, 1], 20), "ab", level=0.9, method="cv")
+    assert found.least_probabilities == (0.0, 0.0)
+    assert "too few" not in str(found)
+
+
 def test_least_probability_is_the_quantile_of_the_definition():
     rng = np.random.default_rng(1)
     own, places = rng.random(300), rng.integers(0, 3, 300)

@@ -20,9 +20,10 @@ from laconic.boosting import TrainingData
 from laconic.boosting.refit import ensemble_risk, refitted
 from laconic.boosting.settings import form_of
 from laconic.tables.tables import FrameBackend, make_frame
-from laconic.terms.formatting import INTERCEPT, format_count, format_percent, format_weight
+from laconic.terms.formatting import INTERCEPT, format_count, format_weight
 from laconic.terms.rules import Line, RuleEnsemble
 from laconic.terms.slopes import Slope
+from laconic.trust.intervals import format_share
 from laconic.trust.sandwich import robust_estimates
 
 FEWEST_ROWS = 10
@@ -69,7 +70,7 @@ class Effect:
         if self.estimate is None:
             return f"no interval, as {self.reason}"
         estimate, lower, upper = self.texts
-        return f"{estimate} ({format_percent(level)}: {lower} to {upper})"
+        return f"{estimate} ({format_share(level)}: {lower} to {upper})"
 
     @property
     def texts(self) -> tuple[str, str, str]:
@@ -124,7 +125,7 @@ class Effects:
         """What the intervals mean."""
         return (
             f"on unseen rows: the weight estimated from {self._rows_words} not used to find the "
-            f"terms, with {format_percent(self.level)} confidence intervals."
+            f"terms, with {format_share(self.level)} confidence intervals."
         )
 
     @property
@@ -154,7 +155,7 @@ class Effects:
         return f"{format_count(self.n_rows, 'row')}{groups}"
 
     def __str__(self) -> str:
-        level = format_percent(self.level)
+        level = format_share(self.level)
         head = f"Effects on {self._rows_words} not used to find the terms, with {level} intervals:"
         names = ("effect", "from", "to", "in the model", "rows", "")
         lines = [names, *map(_cells, self.effects)]

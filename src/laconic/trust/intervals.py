@@ -222,8 +222,10 @@ class Intervals:
 
     @property
     def _notes(self) -> Iterator[str]:
-        if self.places_without_bound:
-            need = format_count(least_rows(self.level), "row")
+        least = least_rows(self.level)
+        # A class that is there, but that no model expects, may be in every set as well.
+        if any(self.counts[n] < least or not self.has_classes for n in self.places_without_bound):
+            need = format_count(least, "row")
             of_what = "a class" if self.has_classes else "a group"
             then = "is in every set" if self.has_classes else "has no bound"
             yield f"With fewer than {need}, {of_what} {then}: they are too few for this level."
