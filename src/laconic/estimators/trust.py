@@ -361,6 +361,10 @@ class TrustMixin(RuleModel):
         Half-widths are infinite, and least probabilities 0, where there are fewer rows than
         level / (1 - level).
 
+        Every fold has the given terms, such as `initial_terms` and those of edits. If they were
+        chosen for these rows, errors tend to be too small. A model from a file does not know that
+        cross-validation chose its number of terms: all folds have the same number.
+
         Examples
         --------
         >>> from laconic import RuleBoostingRegressor
