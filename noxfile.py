@@ -219,7 +219,7 @@ def fuzz(session: nox.Session) -> None:
 # Sanitizers, their runtime library, and the default tests.
 SANITIZERS = {
     "memory": ("address,undefined", "libasan.so", "tests/search/test_search*.py"),
-    "threads": ("thread", "libtsan.so", "tests/search/test_search_agreement.py"),
+    "threads": ("thread", "libtsan.so", "tests/search/test_search_[at]*.py"),
 }
 
 

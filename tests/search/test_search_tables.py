@@ -190,6 +190,18 @@ def test_sums_over_cells_of_wide_tables_are_those_of_rows(n_terms, max_condition
         assert again.counters == tables.counters
 
 
+@pytest.mark.parametrize("n_terms", [0, 2])
+def test_threads_share_packed_rows(n_terms):
+    # Without a start, values grow during the search, for which rows are packed again.
+    problem = wide_table_problem(n_terms, 20_000, n_terms)
+    options = {"branching": "tables", "max_conditions": 3, "beam_width": 0}
+    expected = search(problem, **options)
+    for n_jobs in (2, 3, 4, 8):
+        result = search(problem, n_jobs=n_jobs, **options)
+        assert (result.query, result.bound) == (expected.query, expected.bound)
+        assert result.counters == expected.counters
+
+
 @pytest.mark.parametrize("options", [{}, {"min_coverage": 30_000}, {"n_best": 3}])
 def test_a_sample_of_the_rows_chooses_the_start_and_not_the_result(options):
     problem = wide_table_problem(0, 70_000, n_terms=1)

@@ -83,7 +83,7 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
 /// How many sets may be looked at one by one before it would be cheaper to add up what terms
 /// imitate of all. Counted rather than measured, in about nanoseconds.
 std::uint64_t Expander::affordable_hits(std::size_t first) const {
-    const auto n_components = static_cast<double>(detailed_.sums().n_components);
+    const auto n_components = static_cast<double>(problem_.refitted.n_components);
     const auto n_rows = static_cast<double>(local_->rows.size());
     double n_sets = 1.0, n_lanes = 0.0;
     for (const std::size_t axis : outer_)
@@ -95,17 +95,24 @@ std::uint64_t Expander::affordable_hits(std::size_t first) const {
     return static_cast<std::uint64_t>(saved / set_sums_.cost());
 }
 
-void Expander::scan_with(Packing& packing, std::size_t first, std::size_t n_pairs,
+void Expander::scan_with(Packings& packings, std::size_t first, std::size_t n_pairs,
                          const Interrupt& interrupt) {
-    packing_ = &packing;
-    packing.aim(local_, best_);
-    if (&packing == &rough_ && !packing.is_possible()) {
+    const bool is_rough = &packings == &rough_;
+    std::shared_ptr<PackedTables>& rows = is_rough ? rough_rows_ : detailed_rows_;
+    if (!rows || !rows->is_for(local_.get(), best_)) {
+        rows = nullptr;  // before there are others
+        rows = packings.rows_for(local_, best_);
+    }
+    rows_ = rows.get();
+    const Packing& packing = rows_->packing;
+    wanted_ = packing.wanted(best_);
+    if (is_rough && !packing.is_possible(wanted_)) {
         n_hits_ = max_hits_ + 1;
         return;
     }
     max_lanes_ = padded_lanes(max_lane_sums / packing.sums().size());
-    packing.set_goal(scan_);
-    scan_.shares = &packing == &rough_ && !problem_.refitted.empty() ? shares_.data() : nullptr;
+    wanted_.set(scan_);
+    scan_.shares = is_rough && !problem_.refitted.empty() ? shares_.data() : nullptr;
     last_axis_ = nullptr;
     const std::vector<Axis>& axes = local_->axes;
     // A single condition is its axis twice.
@@ -144,19 +151,19 @@ void Expander::add_lane_shares(const Axis& axis, std::size_t first_mask, std::si
 /// Looks at the sets with one of the masks in the lanes, which are empty afterwards.
 void Expander::scan_lanes() {
     Lanes& lanes = scan_.lanes;
-    lanes = {padded_lanes(n_lanes_), packing_->sums()};
-    rows_.assign(n_cells_ * lanes.row_size() + lanes_at_once, 0);
-    const std::size_t stride = packing_->sums().stride();
+    lanes = {padded_lanes(n_lanes_), rows_->packing.sums()};
+    lanes_.assign(n_cells_ * lanes.row_size() + lanes_at_once, 0);
+    const std::size_t stride = rows_->packing.sums().stride();
     for (const Group& group : groups_) {
         const Axis& axis = local_->axes[group.axis];
         sums_.resize(std::max(sums_.size(), (axis.n_singles + 2) * stride));
         if (last_axis_ != &axis) add_rows(axis);
         kernels_.fill_lanes(cells_.data(), n_cells_, axis.view(), group.first_mask, group.n_masks,
-                            sums_.data(), lanes, rows_.data() + group.first_lane);
+                            sums_.data(), lanes, lanes_.data() + group.first_lane);
     }
     if (n_lanes_ > 0) {
         buffer_.resize(std::max(buffer_.size(), scan_buffer_size(scan_)));
-        scan_.cells = rows_.data();
+        scan_.cells = lanes_.data();
         scan_.buffer = buffer_.data();
         lane_shares_.resize(lanes.size, 1.0F);
         scan_.lane_shares = lane_shares_.data();
@@ -169,15 +176,16 @@ void Expander::scan_lanes() {
 
 /// Sets: the cells of a table with one more axis, which stay for further masks of it.
 void Expander::add_rows(const Axis& axis) {
-    const std::size_t n_rows = local_->rows.size(), stride = packing_->sums().stride();
+    const std::size_t n_rows = local_->rows.size(), stride = rows_->packing.sums().stride();
     last_axis_ = &axis;
     ++expansion_->counters.n_tables;
     expansion_->counters.n_table_rows += n_rows;
-    if (packing_->is_fine()) {
+    const Packing& packing = rows_->packing;
+    if (packing.is_fine()) {
         std::vector<std::size_t> axes = outer_;
         axes.push_back(static_cast<std::size_t>(&axis - local_->axes.data()));
-        RowTables& tables = packing_ == &rough_ ? rough_tables_ : detailed_tables_;
-        packing_->round(tables.sums(*local_, *packing_, axes), cells_);
+        rows_->tables.add_up(axes, fine_cells_);
+        packing.round(fine_cells_, cells_);
         return;
     }
     if (base_.empty()) {
@@ -187,7 +195,7 @@ void Expander::add_rows(const Axis& axis) {
                                   n_rows, base_.data());
     }
     cells_.assign(n_cells_ * axis.n_bins * stride, 0);
-    kernels_.add_rows({base_.data(), axis.codes.data(), packing_->entries(), n_rows}, axis.n_bins,
+    kernels_.add_rows({base_.data(), axis.codes.data(), packing.entries(), n_rows}, axis.n_bins,
                       stride, cells_.data());
 }
 
@@ -216,8 +224,8 @@ void Expander::check(const std::uint32_t* masks, std::size_t lane) {
         best_ = value;
         expansion_->offers.push_back({value, std::move(query)});
     }
-    packing_->raise(best_);
-    packing_->set_goal(scan_);
+    wanted_ = rows_->packing.wanted(best_);
+    wanted_.set(scan_);
 }
 
 /// Keeps as many sets as are wanted; with one more, the least of them leaves.

@@ -11,27 +11,26 @@
 #include "librulesearch/problem/problem.hpp"
 #include "librulesearch/tables/branching.hpp"
 #include "librulesearch/tables/node.hpp"
-#include "librulesearch/tables/packing.hpp"
-#include "librulesearch/tables/row_tables.hpp"
+#include "librulesearch/tables/packings.hpp"
 #include "librulesearch/tables/set_sums.hpp"
 
 namespace rulesearch::tables {
 
 class Expander {
   public:
-    /// `shares`: by column, see `least_shares`; none to add up all that terms imitate.
+    /// `shares`: by column, see `least_shares`; none to add up all that terms imitate. Rows are
+    /// packed roughly, without that, and in detail.
     Expander(const Problem& problem, const Limits& limits, const std::vector<Feature>& features,
-             const std::vector<float>& shares, const SetSums& set_sums, const Kernels& kernels)
+             const std::vector<float>& shares, const SetSums& set_sums, const Kernels& kernels,
+             Packings& rough, Packings& detailed)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
           brancher_(problem, features, kernels),
           shares_(shares),
           set_sums_(set_sums),
-          rough_(problem, limits, false),
-          detailed_(problem, limits, true),
-          rough_tables_(kernels),
-          detailed_tables_(kernels) {}
+          rough_(rough),
+          detailed_(detailed) {}
 
     Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
 
@@ -40,7 +39,7 @@ class Expander {
                  std::size_t end_axis, const Interrupt& interrupt);
     void scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
               const Interrupt& interrupt);
-    void scan_with(Packing& packing, std::size_t first, std::size_t n_pairs,
+    void scan_with(Packings& packings, std::size_t first, std::size_t n_pairs,
                    const Interrupt& interrupt);
     std::uint64_t affordable_hits(std::size_t first) const;
     bool has_too_many_hits() const { return n_hits_ > max_hits_; }
@@ -62,10 +61,11 @@ class Expander {
     Brancher brancher_;
     const std::vector<float>& shares_;
     const SetSums& set_sums_;
-    Packing rough_, detailed_;
-    RowTables rough_tables_, detailed_tables_;  // of long tables
-    Packing* packing_ = nullptr;                // one of them
-    std::uint64_t n_hits_ = 0, max_hits_ = 0;   // in all tables of a node
+    Packings &rough_, &detailed_;
+    std::shared_ptr<PackedTables> rough_rows_, detailed_rows_;  // as packed last
+    PackedTables* rows_ = nullptr;                              // one of them
+    Packing::Wanted wanted_;
+    std::uint64_t n_hits_ = 0, max_hits_ = 0;  // in all tables of a node
     std::shared_ptr<const LocalProblem> local_;
     Expansion* expansion_ = nullptr;
     const Interrupt* interrupt_ = nullptr;
@@ -75,7 +75,8 @@ class Expander {
     std::vector<Group> groups_;
     std::size_t n_lanes_ = 0, max_lanes_ = 0, n_cells_ = 0;
     const Axis* last_axis_ = nullptr;  // of the table in the cells
-    std::vector<std::int32_t> cells_, sums_, rows_, buffer_;
+    std::vector<std::int64_t> fine_cells_;
+    std::vector<std::int32_t> cells_, sums_, lanes_, buffer_;
     std::vector<float> lane_shares_;
     std::vector<std::uint32_t> base_;
     std::vector<BitSet> extents_;  // of what is offered, if several are wanted

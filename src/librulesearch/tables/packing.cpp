@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace rulesearch::tables {
 namespace {
@@ -13,8 +14,8 @@ constexpr int max_shift = 30;
 constexpr double float_slack = 1e-6;
 // Of more rows, rounding errors let too many sets seem wanted.
 constexpr std::size_t few_rows = 1 << 14;
-// Packed rows are good for values up to so many times the one that they were packed for.
-constexpr double max_growth = 2.0;
+// Their numbers stay in the cache while one component after the other is written.
+constexpr std::size_t rows_at_once = 1 << 12;
 
 /// Cells of the largest table.
 double most_cells(const LocalProblem& local) {
@@ -32,19 +33,23 @@ std::int32_t whole(double number) { return static_cast<std::int32_t>(number); }
 
 }  // namespace
 
-void Packing::aim(const std::shared_ptr<const LocalProblem>& local, double value) {
-    const bool is_near = value >= value_ && value <= value_ * max_growth;
-    if (local != local_ || !is_near) {
-        local_ = local;
-        value_ = value;
-        pack();
-    }
-    raise(value);
+Packing::Packing(const Problem& problem, const Limits& limits, bool has_components,
+                 std::shared_ptr<const LocalProblem> local, double value)
+    : problem_(problem),
+      limits_(limits),
+      has_shares_(!has_components && !problem.refitted.empty()),
+      sums_{has_components ? problem.refitted.n_components : 0, limits.min_coverage > 0.0},
+      local_(std::move(local)),
+      value_(value) {
+    pack();
+}
+
+double Packing::value_near(double value) {
+    return value > 0.0 ? std::ldexp(1.0, std::ilogb(value)) : 0.0;
 }
 
 void Packing::pack() {
     const LocalProblem& local = *local_;
-    ++version_;
     is_fine_ = local.rows.size() > few_rows;
     n_rows_ = static_cast<double>(local.rows.size());
     n_cells_ = is_fine_ ? std::min(most_cells(local), n_rows_) : 0.0;
@@ -87,7 +92,7 @@ Packing::Scale Packing::scale_for(double sum, double largest) const {
 /// those of what is wanted times what terms imitate.
 void Packing::pack_components() {
     const RefittedTerms& refitted = problem_.refitted;
-    squares_.clear();
+    std::vector<double> parts;
     for (std::size_t k = 0; k < sums_.n_components; ++k) {
         const double* component = refitted.component(k);
         double sum = 0.0, largest = 0.0;
@@ -102,11 +107,18 @@ void Packing::pack_components() {
         square_of_cells_ += square;
         square_of_rows_ += std::ldexp(square, -2 * scale.shift);
         shifts_[2 + k] = scale.shift;
-        if (scale.unit == 0.0) continue;
-        const double part = std::ldexp(scale.unit, -scale.shift);
-        for (std::size_t i = 0; i < local_->rows.size(); ++i)
-            entries_[i * sums_.stride() + 2 + k] =
-                whole(std::nearbyint(component[local_->rows[i]] / part));
+        parts.push_back(std::ldexp(scale.unit, -scale.shift));
+    }
+    const std::size_t n_rows = local_->rows.size(), stride = sums_.stride();
+    for (std::size_t begin = 0; begin < n_rows; begin += rows_at_once) {
+        const std::size_t end = std::min(begin + rows_at_once, n_rows);
+        for (std::size_t k = 0; k < sums_.n_components; ++k) {
+            if (parts[k] == 0.0) continue;
+            const double* component = refitted.component(k);
+            for (std::size_t i = begin; i < end; ++i)
+                entries_[i * stride + 2 + k] =
+                    whole(std::nearbyint(component[local_->rows[i]] / parts[k]));
+        }
     }
 }
 
@@ -140,28 +152,31 @@ void Packing::pack_coverages() {
     min_coverage_ = whole(std::min(least, max_sum));
 }
 
-/// Sets: which sums are wanted, for so many times the value that rows are packed for. Charges grow
-/// as it does: Y and the lengths of units, in which squares are those of the value, as its root.
-void Packing::set_threshold(double growth) {
+/// Charges grow as the value does; Y and the lengths of units, in which squares are those of the
+/// value, as its root.
+Packing::Wanted Packing::wanted(double value) const {
+    const double growth = value_ > 0.0 ? value / value_ : 1.0;
     const double slack = float_slack * static_cast<double>(1 + sums_.n_components);
     const double lambda = wanted_ * growth * problem_.l2_regularization;
-    scale_ = static_cast<float>(need_ * growth * (1.0 - slack));
-    threshold_ = static_cast<float>(lambda * (1.0 - slack));
+    Wanted result;
+    result.scale = static_cast<float>(need_ * growth * (1.0 - slack));
+    result.threshold = static_cast<float>(lambda * (1.0 - slack));
     const double least = std::sqrt(lambda) - error_;
-    least_square_ = least > 0.0 ? static_cast<float>(least * least * (1.0 - slack)) : -1.0F;
+    result.least_square = least > 0.0 ? static_cast<float>(least * least * (1.0 - slack)) : -1.0F;
     // A share of 0 leaves no room for charges.
-    if (has_shares_) threshold_ = least_square_;
-    square_scales_.clear();
+    if (has_shares_) result.threshold = result.least_square;
     for (const double square : squares_)
-        square_scales_.push_back(static_cast<float>(square * growth));
+        result.square_scales.push_back(static_cast<float>(square * growth));
+    result.min_coverage = min_coverage_;
+    return result;
 }
 
-void Packing::set_goal(TableScan& scan) const {
-    scan.scale = scale_;
-    scan.threshold = threshold_;
-    scan.least_square = least_square_;
-    scan.square_scales = square_scales_.data();
-    scan.min_coverage = min_coverage_;
+void Packing::Wanted::set(TableScan& scan) const {
+    scan.scale = scale;
+    scan.threshold = threshold;
+    scan.least_square = least_square;
+    scan.square_scales = square_scales.data();
+    scan.min_coverage = min_coverage;
 }
 
 void Packing::round(const std::vector<std::int64_t>& sums, std::vector<std::int32_t>& cells) const {

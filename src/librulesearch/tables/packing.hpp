@@ -28,29 +28,37 @@ namespace rulesearch::tables {
 /// any set like it. Charges are those of the least share that counts.
 class Packing {
   public:
-    Packing(const Problem& problem, const Limits& limits, bool has_components)
-        : problem_(problem),
-          limits_(limits),
-          has_shares_(!has_components && !problem.refitted.empty()),
-          sums_{has_components ? problem.refitted.n_components : 0, limits.min_coverage > 0.0} {}
+    /// Which sums are wanted.
+    struct Wanted {
+        float scale = 0.0F, threshold = 0.0F, least_square = 0.0F;
+        std::vector<float> square_scales;
+        std::int32_t min_coverage = 0;
+
+        /// Sets: what a scan looks for.
+        void set(TableScan& scan) const;
+    };
+
+    /// For sets that are worth at least a value. O(rows * components).
+    Packing(const Problem& problem, const Limits& limits, bool has_components,
+            std::shared_ptr<const LocalProblem> local, double value);
 
     /// Smaller ones count as 0.
     static constexpr float least_share = 1.0F / 16.0F;
+    /// Rows are packed for this value where sets of another one are looked for: it is not larger,
+    /// and the same for values nearby.
+    static double value_near(double value);
 
-    /// Wants sets that are worth at least a value from now on. O(rows * components) unless the rows
-    /// are packed for a value near it.
-    void aim(const std::shared_ptr<const LocalProblem>& local, double value);
-    /// Wants sets of a larger value than that from now on, of rows as they are packed.
-    void raise(double value) { set_threshold(value_ > 0.0 ? value / value_ : 1.0); }
-    /// Sets: what a scan looks for.
-    void set_goal(TableScan& scan) const;
+    const std::shared_ptr<const LocalProblem>& local() const { return local_; }
+    double value() const { return value_; }
+    /// Of sets that are worth at least a value that is not smaller than the one of the rows.
+    Wanted wanted(double value) const;
 
-    /// Another number whenever rows are packed.
-    std::uint64_t version() const { return version_; }
     const TableSums& sums() const { return sums_; }
     const std::int32_t* entries() const { return entries_.data(); }
-    /// Whether sets that are wanted can be told without the vector.
-    bool is_possible() const { return !has_shares_ || least_square_ > 0.0F; }
+    /// Whether sets of that value can be told without the vector.
+    bool is_possible(const Wanted& wanted) const {
+        return !has_shares_ || wanted.least_square > 0.0F;
+    }
     /// Whether rows are finer than cells: their sums are to be rounded.
     bool is_fine() const { return is_fine_; }
     /// Makes cells of sums of rows.
@@ -63,7 +71,6 @@ class Packing {
         int shift = 0;
     };
     void pack();
-    void set_threshold(double growth);
     Scale scale_for(double sum, double largest) const;
     void pack_components();
     void pack_needs(double wanted_hessians, double of_row, double of_cell);
@@ -74,8 +81,7 @@ class Packing {
     bool has_shares_;
     TableSums sums_;
     std::shared_ptr<const LocalProblem> local_;
-    std::uint64_t version_ = 0;
-    double value_ = 0.0;  // that rows are packed for
+    double value_;  // that rows are packed for
     bool is_fine_ = false;
     double n_rows_ = 0.0, n_cells_ = 0.0;  // of cells, at most as many as can have rows
     double wanted_ = 0.0;                  // the value, of gradients in their units
@@ -86,8 +92,6 @@ class Packing {
     std::vector<int> shifts_;
     std::vector<std::int32_t> entries_;
     std::vector<double> squares_;  // by component: of its unit, in units of G
-    float scale_ = 0.0F, threshold_ = 0.0F, least_square_ = 0.0F;
-    std::vector<float> square_scales_;
     std::int32_t min_coverage_ = 0;
 };
 

@@ -27,7 +27,7 @@ constexpr double share_of_columns = 0.05;
 // do not count next to the tables.
 constexpr double work_per_entry = 500.0;
 // The rows that a first incumbent is chosen by: of long tables, a sample.
-constexpr std::size_t beam_rows = 1 << 16;
+constexpr std::size_t beam_rows = 1 << 14;
 // What the product of two components of a row costs.
 constexpr double work_per_square = 0.7;
 // What bounds by share cost for each row, with room, at all levels together.
@@ -47,13 +47,15 @@ class Branching : public OptionalHooks<Node> {
           kernels_(kernels),
           beam_width_(beam_width),
           features_(find_features(problem.extents)),
-          set_sums_(problem, kernels) {
+          set_sums_(problem, kernels),
+          rough_(problem, limits, false, kernels),
+          detailed_(problem, limits, true, kernels) {
         if (are_worth_shares()) shares_ = least_shares(problem, features_);
     }
 
-    std::unique_ptr<Expander> make_expander() const {
+    std::unique_ptr<Expander> make_expander() {
         return std::make_unique<Expander>(problem_, limits_, features_, shares_, set_sums_,
-                                          kernels_);
+                                          kernels_, rough_, detailed_);
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
@@ -230,6 +232,7 @@ class Branching : public OptionalHooks<Node> {
     std::size_t beam_width_;
     const std::vector<Feature>& features_;
     SetSums set_sums_;
+    Packings rough_, detailed_;  // without what terms imitate, and with it
     std::vector<float> shares_;  // under the joint objective, see `least_shares`
     std::uint64_t n_opened_ = 0;
 };
