@@ -119,6 +119,16 @@ def test_effects_are_called_weights(asked):
     assert "term 1: " in text
 
 
+def test_levels_have_all_their_digits(asked):
+    model, X, y = asked
+    other = model.edit(X, y)
+    other.effects(X + 1, y, level=0.955)
+    text = words_of(other.report(X, y).to_html())
+    assert "(95.5% interval: " in text
+    assert "About 95.5% of such intervals" in text
+    assert "96%" not in text
+
+
 def test_without_any_interval_there_is_no_chart():
     X = pd.DataFrame({"a": np.arange(60.0)})
     y = pd.Series(np.repeat(["low", "middle", "high"], 20), name="level")

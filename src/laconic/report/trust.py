@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from laconic.models import RuleModel
-from laconic.terms.formatting import format_count, format_percent, format_weight, plain_text
+from laconic.terms.formatting import format_count, format_weight, plain_text
 from laconic.terms.rules import Term
 from laconic.trust import Effect, Effects, Intervals
-from laconic.trust.intervals import target_range
+from laconic.trust.intervals import format_share, target_range
 
 
 def describe_trust(model: RuleModel) -> dict[str, Any] | None:
@@ -35,7 +35,7 @@ def describe_trust(model: RuleModel) -> dict[str, Any] | None:
             }
             for number, term in enumerate(model.ensemble_, start=1)
         ],
-        "level": None if known is None else format_percent(known.level),
+        "level": None if known is None else format_share(known.level),
         "is_own": known is not None and known.rows == "held out",
         "effect_words": f"adds to the {model.task_.sum_words}",
         "has_chance": trust.chance is not None,
@@ -65,7 +65,7 @@ def _sentence(effects: Effects, number: int) -> str:
     weights = (*effect.texts, format_weight(effect.weight))
     estimate, lower, upper, weight = (text.replace("-", "\N{MINUS SIGN}") for text in weights)
     own = f", in the model {weight}" if effects.rows == "new" else ""
-    level = format_percent(effects.level)
+    level = format_share(effects.level)
     return f"{unseen}: weight {estimate} ({level} interval: {lower} to {upper}){own}."
 
 
