@@ -130,12 +130,12 @@ def test_single_half_width_is_that_of_other_libraries(name):
     answer = calibrated(*given, level=0.9, **settings)
     limits = answer.limits(model.predict(X[:50]))
     if name == "crepes":
-        crepes = pytest.importorskip("crepes", reason="crepes is not installed")
+        crepes = pytest.importorskip("crepes")
         other = crepes.ConformalRegressor()
         other.fit(residuals=y[200:] - model.predict(X[200:]))
         expected = other.predict_int(y_hat=model.predict(X[:50]), confidence=0.9)
     else:
-        mapie = pytest.importorskip("mapie.regression", reason="MAPIE is not installed")
+        mapie = pytest.importorskip("mapie.regression")
         other = mapie.SplitConformalRegressor(model, confidence_level=0.9, prefit=True)
         other.conformalize(X[200:], y[200:])
         expected = other.predict_interval(X[:50])[1][:, :, 0]
@@ -143,7 +143,7 @@ def test_single_half_width_is_that_of_other_libraries(name):
 
 
 def test_pooled_half_width_is_that_of_crepes_on_the_same_errors():
-    crepes = pytest.importorskip("crepes", reason="crepes is not installed")
+    crepes = pytest.importorskip("crepes")
     X, y = numbers()
     model = RuleBoostingRegressor(3).fit(X, y)
     splits = [*KFold(5, shuffle=True, random_state=0).split(X)]
@@ -157,7 +157,7 @@ def test_pooled_half_width_is_that_of_crepes_on_the_same_errors():
 
 
 def test_sets_are_those_of_crepes_by_class():
-    crepes = pytest.importorskip("crepes", reason="crepes is not installed")
+    crepes = pytest.importorskip("crepes")
     X, y = classes(("a", "b", "c"), 600)
     model = RuleBoostingClassifier(3, slopes=True).fit(X[:300], y[:300])
     # Where (n + 1) * (1 - level) is a whole number, crepes has one rank more.
