@@ -176,7 +176,7 @@ def made(form, row):
             return None
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(problems(), st.sampled_from([*FORMS]), st.booleans())
 def test_rows_are_predicted_as_columns_are(problem, form, has_names):
     model, row = problem
