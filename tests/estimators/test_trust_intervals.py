@@ -237,7 +237,8 @@ def test_counts_with_exposure_have_intervals_of_rates():
     rates = y / exposure
     inside = (limits[:, 0] <= rates) & (rates <= limits[:, 1])
     assert inside.mean() == pytest.approx(0.9, abs=0.05)
-    assert answer != model.conformalize(X, y, cv=5)
+    with pytest.warns(UserWarning, match="not those that the model was fitted to"):
+        assert answer != model.conformalize(X, y, cv=5)
     with pytest.raises(ValueError, match="logarithmic link"):
         RuleBoostingRegressor(1).fit(X, y).conformalize(X, y, exposure=exposure)
 
@@ -252,7 +253,50 @@ def test_rows_without_weight_are_as_if_absent():
     assert RuleBoostingRegressor(2).fit(*half).conformalize(*half, cv=4) == answer
     y[-1] = np.nan
     assert model.conformalize(X, y, weights, cv=4) == answer
-    assert model.conformalize(X, y, weights, cv="prefit").n == N_ROWS // 2
+    assert model.conformalize(X + 0.01, y, weights, cv="prefit").n == N_ROWS // 2
+
+
+def test_training_rows_are_no_unseen_rows(tmp_path):
+    X, y = numbers()
+    model = RuleBoostingRegressor(2).fit(X[:160], y[:160])
+    for each in (model, saved(model, tmp_path)):
+        with pytest.raises(ValueError, match=r"cv='prefit' needs rows .* Got the training rows"):
+            each.conformalize(X[:160][::-1], list(y[:160][::-1]), cv="prefit")
+        with pytest.warns(UserWarning, match="About 50% of these seem to be training") as caught:
+            each.conformalize(X[80:], y[80:], cv="prefit")
+        assert caught[0].filename == __file__
+    model.fingerprint_ = None
+    assert model.conformalize(X[:160], y[:160], cv="prefit").n == 160
+
+
+def test_other_rows_than_those_of_the_fit_are_noticed(tmp_path):
+    X, y = numbers()
+    half = X[:120], y[:120]
+    models = [
+        RuleBoostingRegressor(2).fit(*half),
+        RuleBoostingRegressor(1, honest=0.5).fit(*half),
+        RuleBoostingRegressorCV(1, cv=3).fit(*half),
+        RuleBoostingRegressor(1, warm_start=True).fit(X, y).set_params(n_terms=2).fit(*half),
+        RuleBoostingRegressor(2).fit(*half).edit(*half, drop=[1], cv=3),
+    ]
+    asked = {
+        "chance": {"n_permutations": 1},
+        "stability": {"n_resamples": 1},
+        "conformalize": {"cv": 2},
+    }
+    weights = np.repeat([1.0, 0.0], 120)
+    for model in (*models, saved(models[0], tmp_path)):
+        for name, options in asked.items():
+            ask = getattr(model, name)
+            # As they are, in another order and of other types, or as those that have a weight.
+            ask(*half, **options)
+            ask(pd.DataFrame(half[0][::-1].astype(str)).astype(float), [*half[1][::-1]], **options)
+            ask(X, y, weights, **options)
+            with pytest.warns(UserWarning, match="Pass the training table") as caught:
+                ask(X, y, **options)
+            assert [each.filename for each in caught] == [__file__]
+    models[0].fingerprint_ = None
+    models[0].conformalize(X, y, cv=2)
 
 
 def test_weights_are_in_quantiles_and_fits():

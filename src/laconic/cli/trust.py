@@ -76,7 +76,6 @@ def trust(
         if new is not None:
             files.check_model_destination(output, new)
     fitted, rows = columns.load("trust", model, table)
-    _check_rows(fitted, rows, table)
     console = terminal.make_console(quiet=json)
     screen = FitScreen(console)
     options_of: dict[Question, dict[str, Any]] = {
@@ -141,22 +140,3 @@ def _is_complete(answer: Chance | Stability | Intervals) -> bool:
     if isinstance(answer, Chance):
         return answer.is_complete
     return not isinstance(answer, Stability) or answer.n_done >= answer.n_resamples
-
-
-def _check_rows(fitted: RuleBoosting, rows: dict[str, Any], table: Path | str) -> None:
-    """Warn of a table that is not the one of the fit: answers would be about other rows."""
-    from laconic.estimators.training_data import read_rows
-    from laconic.trust import fingerprint, hash_rows
-
-    known = fitted.fingerprint_
-    if known is None:
-        return
-    named = [rows.get(name) for name in ("X", "y", "sample_weight", "exposure")]
-    if not fingerprint(hash_rows(read_rows(fitted, *named))).is_same(known):
-        table_file.warn(
-            [
-                f"{table} does not have the same rows as the table that the model was fitted to. "
-                "All answers are about the model and that table: pass it instead, and other rows "
-                "with --new."
-            ]
-        )

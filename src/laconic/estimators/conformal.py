@@ -19,7 +19,9 @@ from laconic.boosting import counted
 from laconic.estimators.choose_size import make_splits
 from laconic.estimators.groups import groups_for, read_groups
 from laconic.estimators.progress import FitProgress
-from laconic.estimators.weights import as_rates, checked_exposure, checked_weights
+from laconic.estimators.training_data import read_rows
+from laconic.estimators.training_rows import check_unseen, warn_of_others
+from laconic.estimators.weights import checked_exposure, checked_weights
 from laconic.models.tasks import Task
 from laconic.tables.inspection import ColumnWarning
 from laconic.tables.sources.sources import is_source
@@ -63,11 +65,11 @@ def calibrated(
             f"parts. Use {parameter('cv', PREFIT)} and a table in memory of rows that the model "
             "has not seen."
         )
-    table, task = model._fitted_table(X), model.task_
+    task = model.task_
     check_loss(task.loss, has_classes=task.holds_classes)
+    data = read_rows(model, X, y, sample_weight, exposure)
+    table, target = data.table, data.target
     weights = checked_weights(sample_weight, table.n_rows)
-    target = task.numbers(y, table.n_rows, counted(weights))
-    target, _ = as_rates(target, None, exposure, task.loss)
     raw = model.ensemble_.raw_predictions(table)
     if isinstance(cv, str):
         required = f"a number of folds, a splitter, splits or {PREFIT!r}"
@@ -77,8 +79,16 @@ def calibrated(
                 f"{parameter('groups')} must be None with {parameter('cv', PREFIT)}, which makes "
                 "no folds. Leave it out."
             )
+        check_unseen(
+            *(model, data),
+            what=f"{parameter('cv', PREFIT)} needs",
+            outcome="too narrow",
+            advice=f"leave out {parameter('cv', PREFIT)}",
+            stacklevel=4,
+        )
         held_out, unseen = np.arange(table.n_rows), outcomes(task, raw, target)
     else:
+        warn_of_others(model, data, 4)
         if groups is not None:
             groups = read_groups(groups, table.n_rows, counted(weights))
         splits = _splits(cv, target, groups, weights, task, random_state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -21,11 +20,11 @@ from laconic.estimators.fitting import columns_of, make_rounds
 from laconic.estimators.progress import ChancePrinter
 from laconic.estimators.resampling import stability_of
 from laconic.estimators.training_data import read_rows
+from laconic.estimators.training_rows import check_unseen, warn_of_others
 from laconic.estimators.weights import class_factors
 from laconic.models.rule_model import RuleModel
 from laconic.models.tasks import Task
 from laconic.tables.sources.sources import is_source
-from laconic.terms.formatting import format_percent
 from laconic.trust import (
     Chance,
     ChanceProgress,
@@ -34,8 +33,6 @@ from laconic.trust import (
     Stability,
     StabilityProgress,
     estimate_effects,
-    fingerprint,
-    hash_rows,
 )
 from laconic.trust.chance import CandidatesOf, chance
 
@@ -121,6 +118,7 @@ class TrustMixin(RuleModel):
                 "Chance needs a table in memory. Got one that is read in parts. Take a sample of "
                 "the rows."
             )
+        warn_of_others(model, data)
         settings, ensemble = model.settings_, model.ensemble_
         settings.check_search()
         # Before the candidates, which read the columns of the table one by one and forget them.
@@ -194,9 +192,6 @@ class TrustMixin(RuleModel):
          -2.43  -3.43  -1.43        -2.260   226  if x0 <= 67
          +0.59  -0.37   1.54        -1.760    84  if x0 <= 57 & x2 > 57
         """
-        # Imports estimators.
-        from laconic.estimators.training_data import read_rows
-
         check_is_fitted(self)
         model = cast("RuleBoosting", self)
         is_level = is_finite_number(level) and 0 < level < 1
@@ -207,7 +202,12 @@ class TrustMixin(RuleModel):
                 "in parts. Take a sample of the rows."
             )
         data = read_rows(model, X_new, y_new, sample_weight, exposure, groups)
-        _check_unseen(model, data)
+        check_unseen(
+            *(model, data),
+            what="Effects need",
+            outcome="too narrow and too far from 0",
+            advice=f"fit with {parameter('honest', 0.5)}",
+        )
         answer = estimate_effects(
             data,
             self.ensemble_,
@@ -341,7 +341,8 @@ class TrustMixin(RuleModel):
             Rows of the same group, such as those of a patient, are held out together.
         cv : int, splitter, iterable of splits or "prefit", default=10
             How rows are held out, each of them once. "prefit": nothing is fitted again, as the
-            model has not seen any of the rows.
+            model has not seen any of the rows. Training rows are refused then; a warning says if
+            many of the rows seem to be among them.
         level : float, default=0.9
             The share of new rows whose target is to lie within; for classes, of each class.
         random_state : int, RandomState instance or None, default=0
@@ -433,26 +434,3 @@ def _told(
         return callback is not None and callback(progress)
 
     return tell
-
-
-def _check_unseen(model: RuleBoosting, data: TrainingData) -> None:
-    """Refuse training rows, and warn of tables in which many of the rows are."""
-    known = model.fingerprint_
-    if known is None:
-        return
-    hashes = hash_rows(data)
-    if fingerprint(hashes).is_same(known):
-        raise ValueError(
-            "Effects need rows that the model was not fitted to. Got the training rows, for which "
-            "its terms were chosen: intervals would be too narrow and too far from 0. Pass other "
-            f"rows, or fit with {parameter('honest', 0.5)}."
-        )
-    share = known.known_share(hashes)
-    if share > 0.0:
-        warnings.warn(
-            "Effects need rows that the model was not fitted to. About "
-            f"{format_percent(share)} of these seem to be training rows, so that intervals are too "
-            "narrow and too far from 0. Leave those rows out.",
-            UserWarning,
-            stacklevel=3,
-        )
