@@ -108,6 +108,15 @@ def test_a_callback_ends_the_fit(task):
     assert recorder.calls[-2:] == [("end", "fit", 0), "teardown"]
 
 
+def test_callbacks_do_not_end_the_fits_of_folds():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(3).fit(X, y)
+    expected = model.conformalize(X, y, cv=2)
+    recorder = Recorder(n_terms=1)
+    assert model.set_callbacks(recorder).conformalize(X, y, cv=2) == expected
+    assert recorder.calls == []
+
+
 def test_a_search_that_finds_no_rule_is_a_task_too():
     recorder = Recorder()
     X = [[1.0], [2.0], [3.0], [4.0]]

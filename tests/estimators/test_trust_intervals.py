@@ -225,6 +225,15 @@ def test_threads_change_nothing_and_progress_is_told(capsys):
     assert "fold 4 of 4, term 2 of 2" in printed
 
 
+def test_callbacks_do_not_end_the_fits_of_folds():
+    X, y = numbers()
+    model = RuleBoostingRegressor(3).fit(X, y)
+    expected, told = model.conformalize(X, y, cv=3), []
+    model.callback = lambda progress: told.append(progress) or True
+    assert model.conformalize(X, y, cv=3) == expected
+    assert len(told) >= 9
+
+
 def test_counts_with_exposure_have_intervals_of_rates():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))

@@ -166,6 +166,8 @@ class _Rows:
         other.callback = self._telling(stage) if self.callbacks else None
         # A fold that Ctrl-C has cut short would say nothing about the model.
         other.verbose, other.on_interrupt = 0, "raise"
+        # Those of scikit-learn, which are told of the fits that the user asks for.
+        other.__dict__.pop("_skl_callbacks", None)
         if hasattr(other, "warm_start"):
             other.warm_start = False
         known = getattr(other, "class_weight", None)
@@ -181,14 +183,16 @@ class _Rows:
         raw = other.ensemble_.raw_predictions(table)
         return outcomes(other.task_, raw, self.target[test], self.model.task_.labels)
 
-    def _telling(self, stage: str) -> Callable[[FitProgress], bool]:
-        """Return a callback that tells those of the model which fold it is."""
+    def _telling(self, stage: str) -> Callable[[FitProgress], None]:
+        """Return a callback that tells those of the model which fold it is.
 
-        def tell(progress: FitProgress) -> bool:
+        They cannot end its fit: a shorter model would say nothing about that of all rows.
+        """
+
+        def tell(progress: FitProgress) -> None:
             label = f"{stage}, {progress.stage}" if progress.stage else stage
-            # All are told, also if the first one wants to stop.
-            answers = [call(replace(progress, stage=label)) for call in self.callbacks]
-            return any(answers)
+            for call in self.callbacks:
+                call(replace(progress, stage=label))
 
         return tell
 
