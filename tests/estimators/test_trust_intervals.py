@@ -373,6 +373,47 @@ def test_a_class_that_a_fold_lacks_is_in_every_set():
     assert weighted.conformalize(X, y, cv=3) == answer
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("initial_terms", [("x0 > 0", "c")]),
+        ("initial_terms", [("x0 > 0", "a")]),
+        ("monotonic_cst", {"x0": {"c": 1}}),
+        ("monotonic_cst", [1, 0, 0]),
+    ],
+)
+def test_a_class_that_a_fold_lacks_and_a_parameter_needs_is_named(name, value):
+    X, y = classes(("a", "b", "c"))
+    y[y == "c"] = "a"
+    y[0] = "c"
+    model = RuleBoostingClassifier(2, **{name: value}).fit(X, y)
+    words = f"that '{name}' needs to learn from .* without rows of 'c'. Use other folds"
+    with pytest.raises(ValueError, match=words):
+        model.conformalize(X, y, cv=3)
+    y[:20] = "c"
+    model.fit(X, y).conformalize(X, y, cv=3)
+
+
+@pytest.mark.parametrize("cv", [[], np.repeat([0, 1], 120), np.ones((2, 2)), 2.5])
+def test_what_is_no_splits(cv):
+    X, y = numbers()
+    model = RuleBoostingRegressor(1).fit(X, y)
+    with pytest.raises(ValueError, match=r"'cv' must be a number of folds, .* PredefinedSplit"):
+        model.conformalize(X, y, cv=cv)
+
+
+def test_rows_to_judge_by_are_not_learned_from():
+    X, y = numbers()
+    model = RuleBoostingRegressor(1).fit(X, y)
+    splits = [(np.arange(130), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
+    with pytest.raises(ValueError, match=r"split \(0\) that has 10 rows both to learn from and"):
+        model.conformalize(X, y, cv=splits)
+    splits[0] = (np.arange(120), range(120, 240))
+    answer = model.conformalize(X, y, cv=iter(splits))
+    is_first = np.arange(240) < 120
+    assert answer == model.conformalize(X, y, cv=[(is_first, ~is_first), (~is_first, is_first)])
+
+
 def saved(model, tmp_path):
     save_model(model, tmp_path / "model.json")
     return load_model(tmp_path / "model.json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from laconic._util.checks import require
+from laconic._util.checks import is_whole, require
 from laconic._util.parallel import map_in_parallel
 from laconic._util.types import Floats, Indices
-from laconic._util.words import parameter
+from laconic._util.words import listed_names, parameter
 from laconic.boosting import counted
 from laconic.estimators.choose_size import make_splits
 from laconic.estimators.groups import groups_for, read_groups
@@ -26,6 +26,7 @@ from laconic.models.tasks import Task
 from laconic.tables.inspection import ColumnWarning
 from laconic.tables.sources.sources import is_source
 from laconic.tables.tables import take_rows
+from laconic.terms.formatting import format_count
 from laconic.trust.intervals import (
     Intervals,
     check_level,
@@ -92,6 +93,7 @@ def calibrated(
         if groups is not None:
             groups = read_groups(groups, table.n_rows, counted(weights))
         splits = _splits(cv, target, groups, weights, task, random_state)
+        _check_classes(model, splits, target, weights)
         amounts = None if exposure is None else checked_exposure(exposure, table.n_rows)
         rows = _Rows(model, X, np.asarray(y), target, weights, amounts, groups)
         held_out = np.concatenate([test for _, test in splits])
@@ -216,6 +218,14 @@ def _splits(
     random_state: Any,
 ) -> list[Split]:
     """Divide rows into folds, of whole groups if these are given; each row is held out once."""
+    if not (cv is None or is_whole(cv) or hasattr(cv, "split")):
+        given, cv = cv, [*cv] if isinstance(cv, Iterable) else []
+        is_met = len(cv) > 0 and all(map(_is_split, cv))
+        required = (
+            "a number of folds, a splitter such as PredefinedSplit(fold_of_each_row), or pairs of "
+            "arrays: rows to learn from, and rows to judge by"
+        )
+        require(is_met, parameter("cv"), required, given)
     splits = make_splits(
         *(cv, target),
         holds_classes=task.holds_classes,
@@ -223,16 +233,64 @@ def _splits(
         groups=groups,
         seed=random_state,
     )
+    positions = np.arange(len(target))
+    splits = [(positions[train], positions[test]) for train, test in splits]
     held_out = np.concatenate([test for _, test in splits])
     if len(np.unique(held_out)) < len(held_out):
         raise ValueError(
             f"{parameter('cv')} must hold out each row once. Got splits that hold out some rows "
             "several times. Use a number of folds, or a splitter without repeats."
         )
-    for number, (train, _) in enumerate(splits):
+    for number, (train, test) in enumerate(splits):
+        if n_shared := len(np.intersect1d(train, test)):
+            raise ValueError(
+                f"{parameter('cv')} must hold rows out. Got a split ({number}) that has "
+                f"{format_count(n_shared, 'row')} both to learn from and to judge by, whose errors "
+                "are too small. Leave them out of one of the two."
+            )
         if task.labels is not None and len(np.unique(target[train])) < 2:
             raise ValueError(
                 f"{parameter('cv')} must leave rows of two classes to learn from in every split. "
                 f"Got a split ({number}) with rows of one class. Use other folds, or join groups."
             )
     return splits
+
+
+def _is_split(split: Any) -> bool:
+    is_pair = isinstance(split, tuple | list | np.ndarray) and len(split) == 2
+    return is_pair and all(np.ndim(part) == 1 for part in split)
+
+
+def _check_classes(
+    model: RuleBoosting, splits: Sequence[Split], target: Floats, weights: Floats | None
+) -> None:
+    """Refuse splits without rows of a class that a parameter is about."""
+    labels = [*map(str, model.task_.labels or ())]
+    if len(labels) < 3:
+        return
+    cst: Any = () if model.monotonic_cst is None else model.monotonic_cst
+    directions = [*(cst.values() if isinstance(cst, Mapping) else cst)]
+    terms = model.initial_terms or ()
+    needed = {
+        "initial_terms": [str(term[1]) for term in terms if isinstance(term, tuple)],
+        "monotonic_cst": [
+            str(next(iter(each))) if isinstance(each, Mapping) else labels[-1]
+            for each in directions
+            if each
+        ],
+    }
+    for number, (train, _) in enumerate(splits):
+        rows = train if weights is None else train[weights[train] > 0]
+        present = {labels[place] for place in np.unique(target[rows]).astype(np.intp)}
+        for name, classes in needed.items():
+            # Of two classes, terms are for none of them.
+            is_any = name == "initial_terms" and len(classes) > 0 and len(present) < 3
+            missing = [each for each in labels if is_any or each in classes]
+            missing = [each for each in missing if each not in present]
+            if missing:
+                raise ValueError(
+                    f"{parameter('cv')} must leave rows of all classes that {parameter(name)} "
+                    f"needs to learn from in every split. Got a split ({number}) without rows of "
+                    f"{listed_names(missing)}. Use other folds, or merge rare classes before the "
+                    "fit."
+                )
