@@ -3,7 +3,6 @@
 import sys
 
 import numpy as np
-import polars as pl
 
 PROGRAM = [sys.executable, "-c", "import sys; from laconic.cli import main; sys.exit(main())"]
 
@@ -26,6 +25,8 @@ def pretend_terminal(monkeypatch, n_columns=60):
 
 
 def people(n_rows=80, seed=0):
+    import polars as pl  # does not start under the sanitizer of threads
+
     generator = np.random.default_rng(seed)
     frame = pl.DataFrame(
         {
@@ -44,6 +45,8 @@ def people(n_rows=80, seed=0):
 
 def write_with_commas(frame, path, separator):
     """Write a text file in which commas are decimal signs."""
+    import polars as pl
+
     floats = pl.selectors.float().cast(pl.String).str.replace(".", ",", literal=True)
     frame.with_columns(floats).write_csv(path, separator=separator)
 
