@@ -319,11 +319,13 @@ def test_words_and_frames():
         TermChance("d", "cells", 99, 1),
     )
     answer = Chance(terms, 99, 0)
+    smallest = TermChance("a", "cells", 10**5 - 1, 0, 1e-6)
+    assert str(smallest).endswith("(p = 0.00001, by extrapolation about 0.000001)")
     assert str(answer) == (
         "Could chance have produced these terms?\n"
         "1. a > 1: In 99 shuffled copies of the table, none had a term as good. "
-        "(p = 0.01, by extrapolation 0.0004)\n"
-        "2. b: 5 of 37 shuffled copies of the table had a term as good. (p = 0.1351)\n"
+        "(p = 0.01, by extrapolation about 0.0004)\n"
+        "2. b: 5 of 37 shuffled copies of the table had a term as good. (p = 0.14)\n"
         "3. c: No copies can be made. There is a reason.\n"
         "4. d: 1 of 99 shuffled copies of the table had a term as good. (p = 0.02)"
     )

@@ -227,7 +227,9 @@ def test_too_few_rows():
     data = data_of(numbers(), Regression(SquaredLoss()))
     assert reasons(data, terms[1:2], fit_intercept=False) == [""]
     slope = Slope("x0", -9.0, lowest, 1.0)
-    assert reasons(data, [slope]) == ["with another value than most it has 6 rows, fewer than 10"]
+    assert reasons(data, [slope]) == [
+        "it differs from its most frequent value in 6 rows, fewer than 10"
+    ]
 
 
 def test_too_few_rows_of_a_class():
@@ -238,6 +240,9 @@ def test_too_few_rows_of_a_class():
     assert reasons(data_of(y, classes("no", "yes")), TERMS[:2]) == [
         "it covers 3 rows of another class than yes, fewer than 5",
         "",
+    ]
+    assert reasons(data_of(0.0 * y, classes(0, 1)), TERMS[:1]) == [
+        "it covers 0 rows of class 1, fewer than 5"
     ]
     outputs = tuple(Output(name, 0.0) for name in "abc")
     terms = rule("x0", 0.3, output=2), rule("x1", 0.0, output=1)
@@ -370,15 +375,15 @@ def test_effects_in_words():
     assert str(answer()).splitlines() == [
         "Effects on 80 rows not used to find the terms, with 90% intervals:",
         "effect   from     to  in the model  rows",
-        " +0.25  -0.09   0.60       +0.2500    80  (intercept)",
-        " +1.04   0.45   1.63        +4.810    30  if x0 > 0.3",
+        " +0.25  -0.09   0.60         +0.25    80  (intercept)",
+        " +1.04   0.45   1.63         +4.81    30  if x0 > 0.3",
         "     -      -      -       +0.5000     6  if x3 > 1.9",
-        " -0.28  -0.51  -0.05       -0.7000    60  per unit of x2 from -1 to 1.5",
+        " -0.28  -0.51  -0.05         -0.70    60  per unit of x2 from -1 to 1.5",
         "No interval for term 2: it covers 6 rows, fewer than 10.",
     ]
     sentences = answer(level=0.95).sentences
     assert sentences[:2] == [
-        "On 80 rows not used to find it: +1.04 (95%: 0.34 to 1.74); in the model: +4.810.",
+        "On 80 rows not used to find it: +1.04 (95%: 0.34 to 1.74); in the model: +4.81.",
         "On 80 rows not used to find it: no interval, as it covers 6 rows, fewer than 10; in the "
         "model: +0.5000.",
     ]

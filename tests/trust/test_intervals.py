@@ -238,3 +238,17 @@ def test_an_answer_is_immutable_prints_and_makes_a_frame():
     )
     assert of_classes.to_frame("polars").columns == ["class", "least_probability", "rows"]
     assert str(of_classes).startswith("About 97.5% of new rows of each class have it in their set")
+
+
+@pytest.mark.parametrize("method", ["cv", "split"])
+def test_texts_fit_into_a_terminal(method):
+    n_rows, classes = 123_456, ("no", "yes")
+    shares, numbers = np.linspace(0.0, 1.0, n_rows), np.arange(n_rows) % 2
+    settings = {"level": 0.9999999, "method": method}
+    answers = [
+        intervals_of_numbers(shares, shares, **settings),
+        intervals_of_classes(shares, numbers, classes, **settings),
+    ]
+    for answer in answers:
+        assert "too few" in str(answer)
+        assert max(map(len, str(answer).splitlines())) <= 80

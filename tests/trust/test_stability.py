@@ -355,3 +355,8 @@ def test_errors_are_not_hidden():
 
     with pytest.raises(ValueError, match="no model"):
         repeat_fit(fit, 3, {}, n_jobs=2)
+
+
+def test_names_in_quotes_are_not_quoted_twice():
+    term = TermStability("a > 1", "rule", 5, "'dose, mg' > 2", 4)
+    assert term.sentence(9).endswith("""; most often as "'dose, mg' > 2".""")

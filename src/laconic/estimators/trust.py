@@ -109,7 +109,7 @@ class TrustMixin(RuleModel):
         >>> print(model.chance(X, y, n_permutations=39))
         Could chance have produced these terms?
         1. x0 <= 19: In 39 shuffled copies of the table, none had a term as good. (p = 0.025)
-        2. x0 <= 24: 5 of 9 shuffled copies of the table had a term as good. (p = 0.5556)
+        2. x0 <= 24: 5 of 9 shuffled copies of the table had a term as good. (p = 0.56)
         """
         model = cast("RuleBoosting", self)
         data = read_rows(model, X, y, sample_weight, exposure, groups)
@@ -188,9 +188,9 @@ class TrustMixin(RuleModel):
         >>> print(model.effects(X[300:], y[300:]))
         Effects on 300 rows not used to find the terms, with 90% intervals:
         effect   from     to  in the model  rows
-         +2.82   2.03   3.61        +2.855   300  (intercept)
-         -2.43  -3.43  -1.43        -2.260   226  if x0 <= 67
-         +0.59  -0.37   1.54        -1.760    84  if x0 <= 57 & x2 > 57
+         +2.82   2.03   3.61         +2.85   300  (intercept)
+         -2.43  -3.43  -1.43         -2.26   226  if x0 <= 67
+         +0.59  -0.37   1.54         -1.76    84  if x0 <= 57 & x2 > 57
         """
         check_is_fitted(self)
         model = cast("RuleBoosting", self)
@@ -373,8 +373,8 @@ class TrustMixin(RuleModel):
         >>> y = [5.0 * (n > 40) + (1 + (n > 40)) * (n % 5) for n in range(80)]
         >>> model = RuleBoostingRegressor(n_terms=1).fit(X, y)
         >>> print(model.conformalize(X, y))
-        About 90% of new rows lie within prediction ± half-width, judged by 80 rows that were
-        held out in turn:
+        About 90% of new rows lie within prediction ± half-width, judged by 80 rows that
+        were held out in turn:
         prediction   half-width  rows
         up to 5.438       3.341    40
         above 5.438       5.617    40

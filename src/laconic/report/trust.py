@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from laconic.models import RuleModel
-from laconic.terms.formatting import format_count, format_weight, plain_text
+from laconic.terms.formatting import format_count, plain_text
 from laconic.terms.rules import Term
 from laconic.trust import Effect, Effects, Intervals
 from laconic.trust.intervals import format_share, target_range
@@ -62,7 +62,7 @@ def _sentence(effects: Effects, number: int) -> str:
     unseen = f"On {rows} not used to find it"
     if effect.estimate is None:
         return f"{unseen}: no interval, as {effect.reason}."
-    weights = (*effect.texts, format_weight(effect.weight))
+    weights = (*effect.texts, effect.weight_text)
     estimate, lower, upper, weight = (text.replace("-", "\N{MINUS SIGN}") for text in weights)
     own = f", in the model {weight}" if effects.rows == "new" else ""
     level = format_share(effects.level)

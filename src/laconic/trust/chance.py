@@ -24,7 +24,7 @@ from laconic.boosting.term_search import ROUNDING
 from laconic.candidates.candidates import CandidateConditions
 from laconic.search import SearchStatus
 from laconic.tables.tables import FrameBackend, make_frame
-from laconic.terms.formatting import format_count, format_number
+from laconic.terms.formatting import format_count
 from laconic.trust.null_targets import NullTargets, null_targets
 
 MAX_EXCEEDING = 5
@@ -50,6 +50,17 @@ N_FIRST = 10
 BATCH = 4
 
 Draw = tuple[bool, float | None]
+
+
+def _p_text(p: float, n_digits: int = 2) -> str:
+    """Write a p-value with few digits, and without an exponent.
+
+    Examples
+    --------
+    >>> _p_text(5 / 34), _p_text(0.05435), _p_text(3.1e-6, 1), _p_text(1.0)
+    ('0.15', '0.054', '0.000003', '1')
+    """
+    return np.format_float_positional(p, n_digits, fractional=False, trim="-")
 
 
 @dataclass(frozen=True)
@@ -106,11 +117,9 @@ class TermChance:
     def __str__(self) -> str:
         if self.p is None:
             return f"{self.text}: {self.words}"
-        p = f"p = {format_number(self.p)}"
+        p = f"p = {_p_text(self.p)}"
         if self.extrapolated_p is not None:
-            is_least = self.extrapolated_p <= LEAST_EXTRAPOLATED
-            value = "at most 0.000001" if is_least else f"{self.extrapolated_p:.1g}"
-            p += f", by extrapolation {value}"
+            p += f", by extrapolation about {_p_text(self.extrapolated_p, 1)}"
         return f"{self.text}: {self.words} ({p})"
 
 
@@ -152,7 +161,7 @@ class Chance(Sequence[TermChance]):
     @property
     def cells(self) -> list[str]:
         """The p-value of each term."""
-        return ["-" if term.p is None else format_number(term.p, 2) for term in self.terms]
+        return ["-" if term.p is None else _p_text(term.p) for term in self.terms]
 
     @property
     def sentences(self) -> list[str]:

@@ -20,7 +20,7 @@ from laconic.boosting import TrainingData
 from laconic.boosting.refit import ensemble_risk, refitted
 from laconic.boosting.settings import form_of
 from laconic.tables.tables import FrameBackend, make_frame
-from laconic.terms.formatting import INTERCEPT, format_count, format_weight
+from laconic.terms.formatting import INTERCEPT, class_text, format_count, format_weight
 from laconic.terms.rules import Line, RuleEnsemble
 from laconic.terms.slopes import Slope
 from laconic.trust.intervals import format_share
@@ -86,6 +86,14 @@ class Effect:
         )
         return f"{self.estimate:+,.{n_decimals}f}", lower, upper
 
+    @property
+    def weight_text(self) -> str:
+        """The weight in the model, with as many decimals as the estimate, if these say enough."""
+        decimals = self.texts[0].partition(".")[2]
+        text = f"{self.weight:+,.{len(decimals)}f}"
+        is_near = math.isclose(float(text.replace(",", "")), self.weight, rel_tol=0.05)
+        return text if self.estimate is not None and is_near else format_weight(self.weight)
+
 
 @dataclass(frozen=True)
 class Effects:
@@ -125,7 +133,8 @@ class Effects:
         """What the intervals mean."""
         return (
             f"on unseen rows: the weight estimated from {self._rows_words} not used to find the "
-            f"terms, with {format_share(self.level)} confidence intervals."
+            f"terms, with {format_share(self.level)} confidence intervals; one that contains 0 "
+            "leaves it open whether the term has an effect."
         )
 
     @property
@@ -140,7 +149,7 @@ class Effects:
     def _in_model(self, effect: Effect) -> str:
         if self.rows == "held out":
             return ""
-        return f"; in the model: {format_weight(effect.weight)}"
+        return f"; in the model: {effect.weight_text}"
 
     @property
     def remark(self) -> str:
@@ -229,8 +238,8 @@ class Effects:
 
 def _cells(effect: Effect) -> tuple[str, ...]:
     about = f"for {effect.output} " if effect.output else ""
-    weight, n_rows = format_weight(effect.weight), f"{effect.n_rows:,}"
-    return *(text or "-" for text in effect.texts), weight, n_rows, f"{about}{effect.text}"
+    n_rows, text = f"{effect.n_rows:,}", f"{about}{effect.text}"
+    return *(each or "-" for each in effect.texts), effect.weight_text, n_rows, text
 
 
 def _of_class(effect: Effect) -> str:
@@ -385,7 +394,9 @@ def _too_few(
     if line.number > 0 and fit_intercept:
         if isinstance(line.term, Slope):
             distinct, counts = np.unique(values, return_counts=True)
-            parts["with another value than most it has"] = values != distinct[counts.argmax()]
+            parts["it differs from its most frequent value in"] = (
+                values != distinct[counts.argmax()]
+            )
         else:
             parts["it does not cover"] = ~is_covered
     for words, part in parts.items():
@@ -411,7 +422,7 @@ def _kinds(data: TrainingData, line: Line) -> Iterator[tuple[str, Bools]]:
         own = len(labels) - 1
         if line.output:
             own = list(data.task.outputs).index(line.output)
-        name = line.output or str(labels[own])
+        name = line.output or class_text(labels[own])
         yield f"of {name}", target == own
         yield (
             f"of {'other classes than ' if line.output else 'another class than '}{name}",

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import wrap
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -40,6 +41,8 @@ MOST_GROUPS = 10
 # Predictions that differ by less are equal but for rounding.
 _NEGLIGIBLE = 1e-9
 
+_LINE_WIDTH = 80  # of printed texts
+
 UNSEEN = "unlike the rows seen"
 """Words for an empty set: no class is as probable as it is for most rows of that class."""
 
@@ -60,8 +63,8 @@ class Intervals:
     >>> found.half_widths
     (37.0,)
     >>> print(found)
-    About 90% of new rows lie within prediction ± half-width, judged by 40 rows that the model has
-    not seen:
+    About 90% of new rows lie within prediction ± half-width, judged by 40 rows that
+    the model has not seen:
     prediction  half-width  rows
     any              37.00    40
     >>> found.limits(np.array([5.0]))
@@ -185,19 +188,19 @@ class Intervals:
         return [*zip(*self._columns, strict=True)]
 
     def __str__(self) -> str:
-        return "\n".join([*self._head, *_lines(self._columns), *self._notes])
+        notes = (line for note in self._notes for line in wrap(note, _LINE_WIDTH))
+        return "\n".join([*wrap(self._head, _LINE_WIDTH), *_lines(self._columns), *notes])
 
     @property
-    def _head(self) -> tuple[str, str]:
+    def _head(self) -> str:
         share = f"About {format_share(self.level)} of new rows"
         seen = f"judged by {format_count(self.n, 'row')} "
         if self.has_classes:
             share += " of each class have it in their set"
         else:
             share += " lie within prediction ± half-width"
-        if self.method == "cv":
-            return f"{share}, {seen}that were", "held out in turn:"
-        return f"{share}, {seen}that the model has", "not seen:"
+        how = "were held out in turn" if self.method == "cv" else "the model has not seen"
+        return f"{share}, {seen}that {how}:"
 
     @property
     def _columns(self) -> list[list[str]]:

@@ -79,7 +79,8 @@ class TermStability:
         complement = "the complement of " if self.is_complement else ""
         is_frequent = self.n_nearest > 1 and self.n_nearest >= FREQUENT * self.n_returned
         how = "most often " if is_frequent else "for example " if self.n_returned > 1 else ""
-        return f"; {how}as {complement}'{self.nearest}'"
+        quote = '"' if "'" in self.nearest else "'"
+        return f"; {how}as {complement}{quote}{self.nearest}{quote}"
 
 
 @dataclass(frozen=True)
