@@ -397,6 +397,10 @@ def test_honest_models_are_kept_in_files(tmp_path):
         ("trust.effects.effects.1.error", -1, "effects[1].error must be"),
         ("trust.effects.effects.1.weight", 9.0, "trust.effects must be about the terms"),
         ("trust.effects.effects.1.text", "if x", "trust.effects must be about the terms"),
+        ("trust.effects.effects.1.n_rows", 2**70, "n_rows must be a whole number in the range [0,"),
+        ("trust.effects.effects.1.n_rows", 201, "<= 43' must be at most n_rows, 200. Got 201."),
+        ("trust.effects.effects.0.weight", 9.0, "trust.effects must be about the terms"),
+        ("trust.effects.effects.0.number", 1, "trust.effects must be about the terms"),
         ("trust.effects.effects.1.number", 2, "trust.effects must be about the terms"),
         ("fingerprint.total", "12", "fingerprint.total must be hashes of 16 hexadecimal digits"),
         ("fingerprint.smallest", "", "fingerprint.smallest must be one or more hashes"),
@@ -417,6 +421,17 @@ def test_damaged_files_are_refused(path, value, message, tmp_path):
     with pytest.raises(ValueError) as refusal:  # noqa: PT011
         load_model(tmp_path / "model.json")
     assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["numbers", "three classes"])
+def test_files_have_each_intercept_once(name, tmp_path):
+    content = model_to_dict(saved(name))
+    intercept, *others = content["trust"]["effects"]["effects"]
+    for effects in (others, [intercept, intercept, *others]):
+        content["trust"]["effects"]["effects"] = effects
+        (tmp_path / "model.json").write_text(json.dumps(content), "utf-8")
+        with pytest.raises(ValueError, match="must be about the terms and intercepts of the model"):
+            load_model(tmp_path / "model.json")
 
 
 def test_files_hold_hashes_and_no_cells():

@@ -446,6 +446,7 @@ def test_a_file_keeps_intervals_to_the_last_bit(tmp_path, level):
         ("method", "jackknife", "trust.intervals.method must be 'cv' or 'split'"),
         ("n", -1, "trust.intervals.n must be a whole number"),
         ("n", 7, "counts must be"),
+        ("counts", [2**70], r"trust.intervals.counts\[0\] must be a whole number"),
         ("edges", [3.0, 1.0, 2.0], "edges must be"),
         ("edges", ["x"], r"trust.intervals.edges\[0\] must be a finite number"),
         ("half_widths", [-1.0], r"trust.intervals.half_widths\[0\]"),

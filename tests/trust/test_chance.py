@@ -368,6 +368,12 @@ def test_files_keep_the_answer_to_the_last_bit(tmp_path):
         ({"n_exceeding": 3}, "trust.chance must be valid. Term 1 has an extrapolated_p beside"),
         ({"method": "magic"}, r"trust.chance.terms\[0\].method must be 'permutation'"),
         ({"method": "given"}, "trust.chance must be valid. Term 1 has 59 copies"),
+        (
+            {"extrapolated_p": 1e-7},
+            "Term 1 has the extrapolated_p 1e-07, which must be from 0.000001",
+        ),
+        ({"extrapolated_p": 0.5}, "Term 1 has the extrapolated_p 0.5, which must be from 0.000001"),
+        ({"n_draws": 2**70}, r"trust.chance.terms\[0\].n_draws must be a whole number in the"),
         ({"extrapolated_p": 0}, r"terms\[0\].extrapolated_p must be .*\(0, 1\]"),
         ({"p": 0.001}, r"trust.chance.terms\[0\] must have the keys 'text', 'method' and no"),
     ],

@@ -437,6 +437,8 @@ def test_effects_are_immutable():
 def test_effects_know_their_model():
     terms = rule("x0", 0.3, 4.81), rule("x3", 1.9, 0.5), Slope("x2", -1.0, 1.5, -0.7)
     model = RuleEnsemble(terms, 0.25, NAMES)
-    assert answer().is_about(model)
-    assert not answer().is_about(model[:2])
-    assert not answer().is_about(model.with_terms([rule("x0", 0.3, 4.82), *terms[1:]]))
+    assert answer().is_about(model, fit_intercept=True)
+    assert not answer().is_about(model[:2], fit_intercept=True)
+    assert not answer().is_about(
+        model.with_terms([rule("x0", 0.3, 4.82), *terms[1:]]), fit_intercept=True
+    )

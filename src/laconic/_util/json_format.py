@@ -109,6 +109,13 @@ COUNT = Scalar(
     lambda value: _is_number(value) and value >= 0 and value == int(value),
     int,
 )
+SIZE = Scalar(
+    "a whole number in the range [0, 2**63)",
+    {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**63},
+    lambda value: COUNT.fits(value) and value < 2**63,
+    int,
+)
+"""A count that tables hold."""
 TEXT = Scalar(
     "a string of Unicode characters",
     {"type": "string"},

@@ -186,11 +186,11 @@ class Effects:
                 "known about those."
             )
 
-    def is_about(self, ensemble: RuleEnsemble) -> bool:
-        """Check whether the effects are those of the terms of a model, with its weights."""
-        lines = [line for line in ensemble.lines if line.number > 0]
-        return [(e.number, e.text, e.output, e.weight) for e in self.terms] == [
-            (line.number, _text(line), line.output, line.weight) for line in lines
+    def is_about(self, ensemble: RuleEnsemble, *, fit_intercept: bool) -> bool:
+        """Check whether the effects are those of a model, with its weights."""
+        return [(e.number, e.text, e.output, e.weight) for e in self.effects] == [
+            (line.number, _text(line), line.output, line.weight)
+            for line in _lines(ensemble, fit_intercept=fit_intercept)
         ]
 
     def with_weights(self, ensemble: RuleEnsemble) -> tuple[Effect, ...]:

@@ -257,13 +257,14 @@ def _read_model(data: Any) -> SavedModel:
     total = largest_raw_prediction(ensemble)
     required = "an array whose absolute weights have a finite sum with the intercept"
     require(math.isfinite(total), "terms", required, total)
+    settings = _read_settings(found["settings"], names, task)
     return SavedModel(
         task,
         ensemble,
         [saved.certificate for saved in found["terms"]],
         found["has_feature_names"],
         _read_stages(found["stages"], ensemble),
-        _read_settings(found["settings"], names, task),
+        settings,
         found["l2_regularization"],
         found["n_candidates"],
         _read_importances(found["feature_importances"], names),
@@ -272,7 +273,7 @@ def _read_model(data: Any) -> SavedModel:
         None
         if found["certificate"] is None
         else ensemble_certificate(found["certificate"], ensemble),
-        checked_trust(found["trust"], ensemble, task.labels),
+        checked_trust(found["trust"], ensemble, task.labels, fit_intercept=settings.fit_intercept),
         found["fingerprint"],
         found["reason"],
     )

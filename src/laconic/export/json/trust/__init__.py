@@ -29,7 +29,9 @@ TRUST = Object(
 )
 
 
-def checked_trust(trust: Trust, ensemble: RuleEnsemble, labels: Sequence[Any] | None) -> Trust:
+def checked_trust(
+    trust: Trust, ensemble: RuleEnsemble, labels: Sequence[Any] | None, *, fit_intercept: bool
+) -> Trust:
     """Say what answers are about, and refuse those about other terms, weights or classes."""
     for name in ("chance", "stability"):
         answer = getattr(trust, name)
@@ -38,8 +40,9 @@ def checked_trust(trust: Trust, ensemble: RuleEnsemble, labels: Sequence[Any] | 
             is_met = len(answer.terms) == len(ensemble)
             require(is_met, f"trust.{name}.terms", required, len(answer.terms))
     effects, intervals = trust.effects, trust.intervals
-    is_own = effects is None or effects.is_about(ensemble)
-    require(is_own, "trust.effects", "about the terms of the model, with their weights", effects)
+    is_own = effects is None or effects.is_about(ensemble, fit_intercept=fit_intercept)
+    required = "about the terms and intercepts of the model, with their weights"
+    require(is_own, "trust.effects", required, effects)
     if intervals is not None:
         classes, path = [*intervals.classes], "trust.intervals.classes"
         require(classes == [*(labels or ())], path, "the classes of the model", classes)

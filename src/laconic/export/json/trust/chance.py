@@ -7,6 +7,7 @@ from typing import Any
 from laconic._util.checks import is_finite_number
 from laconic._util.json_format import (
     COUNT,
+    SIZE,
     TEXT,
     Array,
     Converted,
@@ -17,7 +18,13 @@ from laconic._util.json_format import (
     optional,
 )
 from laconic.trust import Chance, TermChance
-from laconic.trust.chance import MAX_EXCEEDING, METHODS, NO_METHODS
+from laconic.trust.chance import (
+    LEAST_EXTRAPOLATED,
+    LEAST_FOR_TAIL,
+    MAX_EXCEEDING,
+    METHODS,
+    NO_METHODS,
+)
 
 _SHARE = Scalar(
     "a number in the range (0, 1]",
@@ -40,8 +47,16 @@ def _chance(**entries: Any) -> Chance:
                 f"Term {number} has {n_draws} copies of at most {answer.n_permutations}, "
                 f"{n_exceeding} of them with a term as good, by the method {term.method!r}."
             )
-        if term.extrapolated_p is not None and (n_exceeding > 0 or not is_searched):
+        if term.extrapolated_p is None:
+            continue
+        if n_exceeding > 0 or not is_searched:
             raise ValueError(f"Term {number} has an extrapolated_p beside a p that is not.")
+        largest = 1 / (n_draws + 1)
+        if n_draws < LEAST_FOR_TAIL or not LEAST_EXTRAPOLATED <= term.extrapolated_p <= largest:
+            raise ValueError(
+                f"Term {number} has the extrapolated_p {term.extrapolated_p}, which must be from "
+                f"{LEAST_EXTRAPOLATED:f} to p, {largest}, of {LEAST_FOR_TAIL} copies or more."
+            )
     return answer
 
 
@@ -58,7 +73,7 @@ CHANCE = Converted(
                                 "How copies of the training table were made, or why there are "
                                 "none.",
                             ),
-                            "n_draws": Entry(COUNT, "Copies that were searched.", default=0),
+                            "n_draws": Entry(SIZE, "Copies that were searched.", default=0),
                             "n_exceeding": Entry(
                                 COUNT,
                                 "Copies that had a term at least as good, of which five end the "
@@ -79,7 +94,7 @@ CHANCE = Converted(
                 ),
                 "One for each term of the model.",
             ),
-            "n_permutations": Entry(COUNT, "Largest number of copies for a term."),
+            "n_permutations": Entry(SIZE, "Largest number of copies for a term."),
             "random_state": Entry(COUNT, "The seed."),
             "n_groups": Entry(
                 optional(COUNT),

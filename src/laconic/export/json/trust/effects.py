@@ -11,6 +11,7 @@ from laconic._util.json_format import (
     BOOLEAN,
     COUNT,
     NUMBER,
+    SIZE,
     TEXT,
     Array,
     Converted,
@@ -49,7 +50,7 @@ _EFFECT = Converted(
             "text": Entry(TEXT, "The term without its weight, as texts write it."),
             "output": Entry(TEXT, "The class that it is about, of three or more.", default=""),
             "weight": Entry(NUMBER, "In the model; of a slope per step, as texts write it."),
-            "n_rows": Entry(COUNT, "Number of the rows that it covers."),
+            "n_rows": Entry(SIZE, "Number of the rows that it covers."),
             "estimate": Entry(optional(NUMBER), "The best weight for these rows.", default=None),
             "error": Entry(optional(AMOUNT), "Its robust standard error.", default=None),
             "lower": Entry(optional(NUMBER), "Lower end of the interval.", default=None),
@@ -61,24 +62,39 @@ _EFFECT = Converted(
     requirement="an effect whose interval contains its estimate, or the reason why it has none",
 )
 
-EFFECTS = Object(
-    {
-        "level": Entry(SHARE, "Of the intervals."),
-        "rows": Entry(
-            choice("new", "held out"),
-            "Rows of another table, or those that were kept from the search and that the weights "
-            "of the model are fitted to.",
-        ),
-        "n_rows": Entry(COUNT),
-        "n_groups": Entry(optional(COUNT), "Of rows that belong together.", default=None),
-        "is_checked": Entry(
-            BOOLEAN, "Whether the rows are known not to be the training rows.", default=True
-        ),
-        "effects": Entry(Array(_EFFECT, make=tuple), "Intercepts, and the terms in order."),
-    },
-    Effects,
-    "Weights of the terms, fitted without penalty to rows that the search has not seen, with "
-    "robust intervals.",
+
+def _read_effects(data: dict[str, Any]) -> Effects:
+    """Refuse effects of terms that cover more rows than there are."""
+    found = Effects(**data)
+    for effect in found.effects:
+        if effect.n_rows > found.n_rows:
+            raise ValueError(
+                f"Rows of {effect.text!r} must be at most n_rows, {found.n_rows}. Got "
+                f"{effect.n_rows}."
+            )
+    return found
+
+
+EFFECTS = Converted(
+    Object(
+        {
+            "level": Entry(SHARE, "Of the intervals."),
+            "rows": Entry(
+                choice("new", "held out"),
+                "Rows of another table, or those that were kept from the search and that the "
+                "weights of the model are fitted to.",
+            ),
+            "n_rows": Entry(SIZE),
+            "n_groups": Entry(optional(COUNT), "Of rows that belong together.", default=None),
+            "is_checked": Entry(
+                BOOLEAN, "Whether the rows are known not to be the training rows.", default=True
+            ),
+            "effects": Entry(Array(_EFFECT, make=tuple), "Intercepts, and the terms in order."),
+        },
+        text="Weights of the terms, fitted without penalty to rows that the search has not seen, "
+        "with robust intervals.",
+    ),
+    _read_effects,
 )
 
 

@@ -7,8 +7,8 @@ import math
 from laconic._util.json_format import (
     AMOUNT,
     CATEGORY,
-    COUNT,
     NUMBER,
+    SIZE,
     Array,
     Converted,
     Entry,
@@ -32,7 +32,7 @@ INTERVALS = Converted(
                 choice("cv", "split"),
                 "Whether the rows were held out in turn, or never seen by the model.",
             ),
-            "n": Entry(COUNT, "How many rows the errors are of."),
+            "n": Entry(SIZE, "How many rows the errors are of."),
             "edges": Entry(
                 Array(NUMBER, make=tuple),
                 "Predictions that separate the groups, in ascending order; each belongs to the "
@@ -54,7 +54,7 @@ INTERVALS = Converted(
                 "too few rows for a bound.",
                 default=(),
             ),
-            "counts": Entry(Array(COUNT, make=tuple), "Rows of each group or class."),
+            "counts": Entry(Array(SIZE, make=tuple), "Rows of each group or class."),
         },
         text="Intervals of numbers, or sets of classes, that contain a share of new rows.",
     ),
