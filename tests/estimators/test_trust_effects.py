@@ -398,7 +398,7 @@ def test_honest_models_are_kept_in_files(tmp_path):
         ("trust.effects.effects.1.weight", 9.0, "trust.effects must be about the terms"),
         ("trust.effects.effects.1.text", "if x", "trust.effects must be about the terms"),
         ("trust.effects.effects.1.n_rows", 2**70, "n_rows must be a whole number in the range [0,"),
-        ("trust.effects.effects.1.n_rows", 201, "<= 43' must be at most n_rows, 200. Got 201."),
+        ("trust.effects.effects.1.n_rows", 201, "[1].n_rows must be at most n_rows, 200. Got 201"),
         ("trust.effects.effects.0.weight", 9.0, "trust.effects must be about the terms"),
         ("trust.effects.effects.0.number", 1, "trust.effects must be about the terms"),
         ("trust.effects.effects.1.number", 2, "trust.effects must be about the terms"),

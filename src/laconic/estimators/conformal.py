@@ -20,13 +20,13 @@ from laconic.estimators.choose_size import make_splits
 from laconic.estimators.groups import groups_for, read_groups
 from laconic.estimators.progress import FitProgress
 from laconic.estimators.training_data import read_rows
-from laconic.estimators.training_rows import check_unseen, warn_of_others
 from laconic.estimators.weights import checked_exposure, checked_weights
 from laconic.models.tasks import Task
 from laconic.tables.inspection import ColumnWarning
 from laconic.tables.sources.sources import is_source
 from laconic.tables.tables import take_rows
 from laconic.terms.formatting import format_count
+from laconic.trust.fingerprint import check_unseen, warn_of_others
 from laconic.trust.intervals import (
     Intervals,
     check_level,
@@ -80,16 +80,12 @@ def calibrated(
                 f"{parameter('groups')} must be None with {parameter('cv', PREFIT)}, which makes "
                 "no folds. Leave it out."
             )
-        check_unseen(
-            *(model, data),
-            what=f"{parameter('cv', PREFIT)} needs",
-            outcome="too narrow",
-            advice=f"leave out {parameter('cv', PREFIT)}",
-            stacklevel=4,
-        )
+        name = parameter("cv", PREFIT)
+        texts = f"{name} needs", "too narrow", f"leave out {name}"
+        check_unseen(model.fingerprint_, data, texts, 4)
         held_out, unseen = np.arange(table.n_rows), outcomes(task, raw, target)
     else:
-        warn_of_others(model, data, 4)
+        warn_of_others(model.fingerprint_, data, 4)
         if groups is not None:
             groups = read_groups(groups, table.n_rows, counted(weights))
         splits = _splits(cv, target, groups, weights, task, random_state)
@@ -222,8 +218,7 @@ def _splits(
         given, cv = cv, [*cv] if isinstance(cv, Iterable) else []
         is_met = len(cv) > 0 and all(map(_is_split, cv))
         required = (
-            "a number of folds, a splitter such as PredefinedSplit(fold_of_each_row), or pairs of "
-            "arrays: rows to learn from, and rows to judge by"
+            "a number of folds, a splitter such as PredefinedSplit, or pairs of arrays of rows"
         )
         require(is_met, parameter("cv"), required, given)
     splits = make_splits(
@@ -265,32 +260,23 @@ def _check_classes(
     model: RuleBoosting, splits: Sequence[Split], target: Floats, weights: Floats | None
 ) -> None:
     """Refuse splits without rows of a class that a parameter is about."""
-    labels = [*map(str, model.task_.labels or ())]
-    if len(labels) < 3:
-        return
-    cst: Any = () if model.monotonic_cst is None else model.monotonic_cst
-    directions = [*(cst.values() if isinstance(cst, Mapping) else cst)]
-    terms = model.initial_terms or ()
-    needed = {
-        "initial_terms": [str(term[1]) for term in terms if isinstance(term, tuple)],
-        "monotonic_cst": [
-            str(next(iter(each))) if isinstance(each, Mapping) else labels[-1]
-            for each in directions
-            if each
-        ],
+    settings, labels = model.settings_, [*map(str, model.task_.labels or ())]
+    named: dict[str, set[Any]] = {
+        "initial_terms": {term.output for term in settings.initial_terms},
+        "monotonic_cst": {*getattr(settings.constraints, "outputs", {}).values()},
     }
+    has_pairs = any(isinstance(term, tuple) for term in model.initial_terms or ())
     for number, (train, _) in enumerate(splits):
         rows = train if weights is None else train[weights[train] > 0]
-        present = {labels[place] for place in np.unique(target[rows]).astype(np.intp)}
-        for name, classes in needed.items():
-            # Of two classes, terms are for none of them.
-            is_any = name == "initial_terms" and len(classes) > 0 and len(present) < 3
-            missing = [each for each in labels if is_any or each in classes]
-            missing = [each for each in missing if each not in present]
+        absent = {*range(len(labels))}.difference(target[rows].tolist())
+        # Of two classes, terms are for none of them.
+        is_any = has_pairs and len(labels) - len(absent) < 3
+        for name, classes in named.items():
+            missing = absent if is_any and name == "initial_terms" else absent & classes
             if missing:
                 raise ValueError(
                     f"{parameter('cv')} must leave rows of all classes that {parameter(name)} "
                     f"needs to learn from in every split. Got a split ({number}) without rows of "
-                    f"{listed_names(missing)}. Use other folds, or merge rare classes before the "
-                    "fit."
+                    f"{listed_names(labels[place] for place in sorted(missing))}. Use other folds, "
+                    "or merge rare classes before the fit."
                 )

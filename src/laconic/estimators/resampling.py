@@ -19,13 +19,12 @@ from laconic.boosting import TrainingData
 from laconic.estimators.groups import groups_for
 from laconic.estimators.progress import StabilityPrinter
 from laconic.estimators.training_data import read_rows
-from laconic.estimators.training_rows import warn_of_others
 from laconic.estimators.weights import checked_weights
 from laconic.models.rule_model import checked_table
 from laconic.tables.sources.sources import is_source
 from laconic.tables.tables import Table, take_rows
 from laconic.terms.rules import RuleEnsemble
-from laconic.trust.fingerprint import hash_rows
+from laconic.trust.fingerprint import hash_rows, warn_of_others
 from laconic.trust.stability import (
     Original,
     Stability,
@@ -81,7 +80,7 @@ def stability_of(
     units = _units(data)
     origin = _origin(model, data, units, int(random_state))
     known = _known_models(resume, origin, n_resamples)
-    warn_of_others(model, data, 4)
+    warn_of_others(model.fingerprint_, data, 4)
     table = model._with_fitted_names(checked_table(rows.X))
     refits = _Refits(model, rows, data, table, units, int(random_state))
     found = repeat_fit(

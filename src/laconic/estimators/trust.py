@@ -20,7 +20,6 @@ from laconic.estimators.fitting import columns_of, make_rounds
 from laconic.estimators.progress import ChancePrinter
 from laconic.estimators.resampling import stability_of
 from laconic.estimators.training_data import read_rows
-from laconic.estimators.training_rows import check_unseen, warn_of_others
 from laconic.estimators.weights import class_factors
 from laconic.models.rule_model import RuleModel
 from laconic.models.tasks import Task
@@ -35,6 +34,7 @@ from laconic.trust import (
     estimate_effects,
 )
 from laconic.trust.chance import CandidatesOf, chance
+from laconic.trust.fingerprint import check_unseen, warn_of_others
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -118,7 +118,7 @@ class TrustMixin(RuleModel):
                 "Chance needs a table in memory. Got one that is read in parts. Take a sample of "
                 "the rows."
             )
-        warn_of_others(model, data)
+        warn_of_others(model.fingerprint_, data, 3)
         settings, ensemble = model.settings_, model.ensemble_
         settings.check_search()
         # Before the candidates, which read the columns of the table one by one and forget them.
@@ -202,12 +202,9 @@ class TrustMixin(RuleModel):
                 "in parts. Take a sample of the rows."
             )
         data = read_rows(model, X_new, y_new, sample_weight, exposure, groups)
-        check_unseen(
-            *(model, data),
-            what="Effects need",
-            outcome="too narrow and too far from 0",
-            advice=f"fit with {parameter('honest', 0.5)}",
-        )
+        advice = f"fit with {parameter('honest', 0.5)}"
+        texts = "Effects need", "too narrow and too far from 0", advice
+        check_unseen(model.fingerprint_, data, texts, 3)
         answer = estimate_effects(
             data,
             self.ensemble_,

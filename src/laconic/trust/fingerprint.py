@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from laconic._util.types import Floats
 from laconic.boosting import TrainingData
 from laconic.tables.columns import CategoricalColumn, Category, TimeColumn, with_dates
 from laconic.tables.tables import Table
+from laconic.terms.formatting import format_percent
 
 N_SMALLEST = 256
 """Number of hashes that are kept."""
@@ -118,6 +120,42 @@ def fingerprint(hashes: Hashes) -> Fingerprint:
 def fingerprint_of(data: TrainingData) -> Fingerprint:
     """Make the fingerprint of the rows that count, before they were reduced to distinct ones."""
     return fingerprint(hash_rows(data if data.whole is None else data.whole))
+
+
+def warn_of_others(known: Fingerprint | None, data: TrainingData, stacklevel: int) -> None:
+    """Warn of other rows than those of the fit: answers would be about these."""
+    if known is not None and not fingerprint(hash_rows(data)).is_same(known):
+        warnings.warn(
+            "These rows are not those that the model was fitted to, which the answer needs. Pass "
+            "the training table, with the target and the weights of the fit.",
+            UserWarning,
+            stacklevel,
+        )
+
+
+def check_unseen(
+    known: Fingerprint | None, data: TrainingData, texts: tuple[str, str, str], stacklevel: int
+) -> None:
+    """Refuse training rows, and warn of tables in which many of the rows are.
+
+    The texts say what needs other rows, what intervals would be wrong in, and what to do.
+    """
+    if known is None:
+        return
+    hashes, (what, wrong, advice) = hash_rows(data), texts
+    needed = f"{what} rows that the model was not fitted to"
+    if fingerprint(hashes).is_same(known):
+        raise ValueError(
+            f"{needed}. Got the training rows, for which its terms were chosen: intervals would be "
+            f"{wrong}. Pass other rows, or {advice}."
+        )
+    if (share := known.known_share(hashes)) > 0.0:
+        warnings.warn(
+            f"{needed}. About {format_percent(share)} of these seem to be training rows, so that "
+            f"intervals are {wrong}. Leave those rows out.",
+            UserWarning,
+            stacklevel,
+        )
 
 
 def hash_rows(data: TrainingData) -> Hashes:

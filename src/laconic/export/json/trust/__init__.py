@@ -40,9 +40,13 @@ def checked_trust(
             is_met = len(answer.terms) == len(ensemble)
             require(is_met, f"trust.{name}.terms", required, len(answer.terms))
     effects, intervals = trust.effects, trust.intervals
-    is_own = effects is None or effects.is_about(ensemble, fit_intercept=fit_intercept)
-    required = "about the terms and intercepts of the model, with their weights"
-    require(is_own, "trust.effects", required, effects)
+    if effects is not None:
+        is_own = effects.is_about(ensemble, fit_intercept=fit_intercept)
+        required = "about the terms and intercepts of the model, with their weights"
+        require(is_own, "trust.effects", required, effects)
+        for place, n_rows in enumerate(effect.n_rows for effect in effects.effects):
+            path, most = f"trust.effects.effects[{place}].n_rows", effects.n_rows
+            require(n_rows <= most, path, f"at most n_rows, {most}", n_rows)
     if intervals is not None:
         classes, path = [*intervals.classes], "trust.intervals.classes"
         require(classes == [*(labels or ())], path, "the classes of the model", classes)

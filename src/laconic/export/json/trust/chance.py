@@ -47,16 +47,9 @@ def _chance(**entries: Any) -> Chance:
                 f"Term {number} has {n_draws} copies of at most {answer.n_permutations}, "
                 f"{n_exceeding} of them with a term as good, by the method {term.method!r}."
             )
-        if term.extrapolated_p is None:
-            continue
-        if n_exceeding > 0 or not is_searched:
-            raise ValueError(f"Term {number} has an extrapolated_p beside a p that is not.")
-        largest = 1 / (n_draws + 1)
-        if n_draws < LEAST_FOR_TAIL or not LEAST_EXTRAPOLATED <= term.extrapolated_p <= largest:
-            raise ValueError(
-                f"Term {number} has the extrapolated_p {term.extrapolated_p}, which must be from "
-                f"{LEAST_EXTRAPOLATED:f} to p, {largest}, of {LEAST_FOR_TAIL} copies or more."
-            )
+        tail, has_tail = term.extrapolated_p, n_exceeding == 0 and n_draws >= LEAST_FOR_TAIL
+        if tail is not None and not (has_tail and LEAST_EXTRAPOLATED <= tail <= 1 / (n_draws + 1)):
+            raise ValueError(f"Term {number} has an extrapolated_p that its copies do not give.")
     return answer
 
 

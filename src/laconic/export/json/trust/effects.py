@@ -62,39 +62,24 @@ _EFFECT = Converted(
     requirement="an effect whose interval contains its estimate, or the reason why it has none",
 )
 
-
-def _read_effects(data: dict[str, Any]) -> Effects:
-    """Refuse effects of terms that cover more rows than there are."""
-    found = Effects(**data)
-    for effect in found.effects:
-        if effect.n_rows > found.n_rows:
-            raise ValueError(
-                f"Rows of {effect.text!r} must be at most n_rows, {found.n_rows}. Got "
-                f"{effect.n_rows}."
-            )
-    return found
-
-
-EFFECTS = Converted(
-    Object(
-        {
-            "level": Entry(SHARE, "Of the intervals."),
-            "rows": Entry(
-                choice("new", "held out"),
-                "Rows of another table, or those that were kept from the search and that the "
-                "weights of the model are fitted to.",
-            ),
-            "n_rows": Entry(SIZE),
-            "n_groups": Entry(optional(COUNT), "Of rows that belong together.", default=None),
-            "is_checked": Entry(
-                BOOLEAN, "Whether the rows are known not to be the training rows.", default=True
-            ),
-            "effects": Entry(Array(_EFFECT, make=tuple), "Intercepts, and the terms in order."),
-        },
-        text="Weights of the terms, fitted without penalty to rows that the search has not seen, "
-        "with robust intervals.",
-    ),
-    _read_effects,
+EFFECTS = Object(
+    {
+        "level": Entry(SHARE, "Of the intervals."),
+        "rows": Entry(
+            choice("new", "held out"),
+            "Rows of another table, or those that were kept from the search and that the weights "
+            "of the model are fitted to.",
+        ),
+        "n_rows": Entry(SIZE),
+        "n_groups": Entry(optional(COUNT), "Of rows that belong together.", default=None),
+        "is_checked": Entry(
+            BOOLEAN, "Whether the rows are known not to be the training rows.", default=True
+        ),
+        "effects": Entry(Array(_EFFECT, make=tuple), "Intercepts, and the terms in order."),
+    },
+    Effects,
+    "Weights of the terms, fitted without penalty to rows that the search has not seen, with "
+    "robust intervals.",
 )
 
 
