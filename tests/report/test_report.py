@@ -355,6 +355,7 @@ TEXTS = st.text(min_size=1, max_size=12) | st.sampled_from(HOSTILE_NAMES)
     st.lists(TEXTS, min_size=2, max_size=2, unique=True), st.lists(TEXTS, min_size=2, max_size=2)
 )
 @settings(max_examples=30, deadline=None)
+@pytest.mark.filterwarnings("ignore::laconic.ColumnWarning")  # a column '#' numbers the rows
 def test_texts_come_back_from_the_page_as_they_were(names, values):
     X = pl.DataFrame({names[0]: [*values, None] * 4, names[1]: list(range(12))})
     y = np.arange(12) % 3
