@@ -7,6 +7,7 @@ import time
 import warnings
 from collections import Counter
 from contextlib import suppress
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -103,12 +104,13 @@ def _with_other_entries(random: Random, text: str) -> bytes:
         if kind < 0.2:
             del where[key]
         elif kind < 0.3 and isinstance(where, dict):
-            where[random.choice(("extra", "", "__proto__", "x" * 1000))] = where[key]
+            name = random.choice(("extra", "", "__proto__", "x" * 1000))
+            where[name] = deepcopy(where[key])
         elif kind < 0.6:
             other, name = random.choice(places)
-            where[key] = json.loads(json.dumps(other[name] if _has(other, name) else None))
+            where[key] = deepcopy(other[name]) if _has(other, name) else None
         else:
-            where[key] = random.choice(HOSTILE)
+            where[key] = deepcopy(random.choice(HOSTILE))
     return json.dumps(data, ensure_ascii=True).encode()
 
 
