@@ -102,7 +102,7 @@ def terms(draw):
     return Slope(kind, lower, upper, weight, missing=missing, n_conditions=draw(st.integers(1, 2)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(terms(), max_size=6))
 def test_any_terms_are_read_as_written(drawn):
     model = with_certificates(make_model(drawn, feature_names=tuple(KINDS_OF_ENDS)))
