@@ -15,7 +15,7 @@ Row = dict[str, Any]
 N_TURNS, LONG = 3, 5.0
 """Fits are repeated so often, unless they take more CPU seconds than that."""
 THREADS = (1, 2)
-THREADED = ("1000x30", "20000x20", "200000x8", "1000000x10")
+THREADED = ("1000x30", "1000x120", "20000x20", "100000x20", "200000x8", "1000000x10")
 NOW, BEFORE = "now", "before"
 
 BASE = "2000x20"
