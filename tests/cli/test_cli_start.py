@@ -45,3 +45,10 @@ def test_probabilities_need_their_functions_as_well(model, table):
 
 def test_scores_need_scikit_learn(model, table):
     assert "sklearn" in imported_by("compare", model, model, table)
+
+
+def test_no_command_needs_models_to_be_found():
+    rooms = "laconic.boosting", "laconic.models", "laconic.trust"
+    program = f"import sys, laconic.cli; print([name for name in {rooms} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from laconic.cli import files, options, streamed, table_file, terminal
 from laconic.cli.terminal import CommandError
 from laconic.terms.formatting import visible
-from laconic.trust.intervals import set_words, target_range
 
 if TYPE_CHECKING:
     from laconic.models import Predictions, RuleModel
@@ -112,7 +111,10 @@ def _check_calibrated(model: RuleModel) -> None:
 
 def _intervals(model: RuleModel, predictions: Predictions, *, is_text: bool) -> dict[str, Any]:
     """Return the ends of intervals, or sets of classes: words in text, else lists."""
+    # Needs packages that other commands do not.
     import numpy as np
+
+    from laconic.trust.intervals import set_words, target_range
 
     intervals, task = model.own_trust.intervals, model.task_
     assert intervals is not None

@@ -13,7 +13,6 @@ from laconic.cli import files, options, table_file, terminal
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
 from laconic.cli.training_table import ColumnsWithGroups, TrainingTable
-from laconic.export.json.trust import TRUST
 from laconic.terms.formatting import visible
 
 if TYPE_CHECKING:
@@ -113,6 +112,8 @@ def trust(
             "not fitted to with --new."
         )
     if json:
+        from laconic.export.json.trust import TRUST
+
         terminal.write_json(TRUST.write(fitted.own_trust))
 
 
