@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,10 @@ def effects(model: Any, case: Case) -> Any:
     else:
         check(model.fingerprint_ is None, "Training rows were not recognised")
     target = np.asarray(rows["y"])[::-1]
-    answer = model.effects(rows["X"], target, **known)
+    with warnings.catch_warnings():
+        # Rows whose class is the same the other way round are training rows.
+        warnings.filterwarnings("ignore", "Effects need rows that", UserWarning)
+        answer = model.effects(rows["X"], target, **known)
     check(len(answer.terms) == len(model.ensemble_), "Not one answer per term")
     for each in answer.effects:
         if each.estimate is not None:
