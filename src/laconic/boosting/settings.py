@@ -150,6 +150,11 @@ class Settings:
         )
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
+    @property
+    def conditions_depend_on_target(self) -> bool:
+        """Whether the same rows have other conditions with another target."""
+        return self.conditions is None and self.categories == "sets"
+
     def candidates(self, data: TrainingData, **changes: Any) -> CandidateConditions:
         """Find the conditions that rules may be made of, with some options changed."""
         if data.candidates is not None and not changes:
@@ -157,8 +162,7 @@ class Settings:
         if self.conditions is not None:
             return given_candidates(data.table, self.conditions, sample_weight=data.weights)
         options = self.condition_options | changes
-        # Sets of categories depend on their targets.
-        orders = self._orders(data) if self.categories == "sets" else []
+        orders = self._orders(data) if self.conditions_depend_on_target else []
         return candidate_conditions(
             data.table, **options, sample_weight=data.weights, orders=orders
         )

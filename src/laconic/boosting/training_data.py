@@ -81,6 +81,19 @@ class TrainingData:
         numbers = np.append(self.task.for_loss(self.counted_target), [*weights])
         return replace(self, scale=scale_of(self.task.loss, numbers))
 
+    def with_counted(self, y: Floats, weights: Floats | None) -> TrainingData:
+        """Return the same table with another `y`, and other weights, of the rows that count."""
+
+        def of_all(numbers: Floats, others: Floats) -> Floats:
+            found = others.copy()
+            found[self.counted] = numbers
+            return found
+
+        zeros = np.zeros(len(self.target))
+        other = replace(self, weights=None if weights is None else of_all(weights, zeros))
+        vars(other)["y"] = of_all(y, self.y)
+        return other
+
     @property
     def loss(self) -> Loss:
         """What the model is fitted by, on the scale of `y`."""

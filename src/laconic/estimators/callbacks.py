@@ -42,6 +42,11 @@ def told_rows(
     return {"X": data.X, "y": y, "metadata": metadata}
 
 
+def drop_callbacks(estimator: RuleBoosting) -> None:
+    """Remove scikit-learn's callbacks, which are told of the fits that users ask for."""
+    estimator.__dict__.pop("_skl_callbacks", None)
+
+
 @contextmanager
 def fit_task(
     estimator: RuleBoosting, n_tasks: int | None, rows: Mapping[str, Any]

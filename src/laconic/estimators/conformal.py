@@ -16,6 +16,7 @@ from laconic._util.parallel import map_in_parallel
 from laconic._util.types import Floats, Indices
 from laconic._util.words import listed_names, parameter
 from laconic.boosting import counted
+from laconic.estimators.callbacks import drop_callbacks
 from laconic.estimators.choose_size import make_splits
 from laconic.estimators.groups import groups_for, read_groups
 from laconic.estimators.progress import FitProgress
@@ -164,8 +165,7 @@ class _Rows:
         other.callback = self._telling(stage) if self.callbacks else None
         # A fold that Ctrl-C has cut short would say nothing about the model.
         other.verbose, other.on_interrupt = 0, "raise"
-        # Those of scikit-learn, which are told of the fits that the user asks for.
-        other.__dict__.pop("_skl_callbacks", None)
+        drop_callbacks(other)
         if hasattr(other, "warm_start"):
             other.warm_start = False
         known = getattr(other, "class_weight", None)

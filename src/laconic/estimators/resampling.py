@@ -16,6 +16,7 @@ from laconic._util.parallel import call_outside
 from laconic._util.types import Bools, Floats, Indices
 from laconic._util.words import parameter
 from laconic.boosting import TrainingData
+from laconic.estimators.callbacks import drop_callbacks
 from laconic.estimators.groups import groups_for
 from laconic.estimators.progress import StabilityPrinter
 from laconic.estimators.training_data import read_rows
@@ -183,8 +184,7 @@ class _Refits:
         other = cast("RuleBoosting", clone(self.model))
         for name, value in _ABOUT_THE_RUN.items():
             setattr(other, name, value)
-        # Those of scikit-learn, which are told of the fits that the user asks for.
-        other.__dict__.pop("_skl_callbacks", None)
+        drop_callbacks(other)
         if callable(other.conditions):
             other.conditions = self._conditions(other.conditions, times)
         other._known = (self.rows.X, self.table)

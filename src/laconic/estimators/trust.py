@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from laconic._util.checks import is_finite_number, require
 from laconic._util.types import Floats
 from laconic._util.words import parameter
-from laconic.boosting import Settings, State, TrainingData
+from laconic.boosting import State, TrainingData
 from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.conformal import calibrated
 from laconic.estimators.fitting import columns_of, make_rounds
@@ -33,7 +32,7 @@ from laconic.trust import (
     StabilityProgress,
     estimate_effects,
 )
-from laconic.trust.chance import CandidatesOf, chance
+from laconic.trust.chance import chance
 from laconic.trust.fingerprint import check_unseen, warn_of_others
 
 if TYPE_CHECKING:
@@ -123,12 +122,16 @@ class TrustMixin(RuleModel):
         settings.check_search()
         # Before the candidates, which read the columns of the table one by one and forget them.
         state = State(ensemble, columns_of(ensemble, data), tuple(model.search_results_))
+
+        def candidates_of(y: Floats, weights: Floats | None) -> CandidateConditions:
+            return settings.candidates(data.with_counted(y, weights))
+
         answer = chance(
             make_rounds(data, settings, settings.candidates(data), model.l2_regularization_),
             state.divided_by(data.scale),
             groups=None if data.groups is None else data.groups[data.counted],
             of_classes=_weights_of_classes(data, settings.class_weight),
-            candidates_of=_candidates_of(data, settings),
+            candidates_of=candidates_of if settings.conditions_depend_on_target else None,
             is_mixed=settings.is_mixed or settings.honest is not None,
             n_permutations=n_permutations,
             random_state=random_state,
@@ -398,24 +401,6 @@ def _weights_of_classes(data: TrainingData, class_weight: Any) -> Mapping[float,
     numbers = data.counted_target.astype(np.intp)
     factors = class_factors(cast(Task, data.task), class_weight, np.bincount(numbers))
     return {float(y): float(factors[n]) for y, n in zip(data.counted_y, numbers, strict=True)}
-
-
-def _candidates_of(data: TrainingData, settings: Settings) -> CandidatesOf | None:
-    """Return a function that makes the conditions for another target, if they depend on it."""
-    if settings.categories != "sets" or settings.conditions is not None:
-        return None
-
-    def candidates(y: Floats, weights: Floats | None) -> CandidateConditions:
-        target, amounts = data.y.copy(), None
-        target[data.counted] = y
-        if weights is not None:
-            amounts = np.zeros(len(target))
-            amounts[data.counted] = weights
-        other = replace(data, weights=amounts)
-        vars(other)["y"] = target  # as the loss takes it
-        return settings.candidates(other)
-
-    return candidates
 
 
 def _told(

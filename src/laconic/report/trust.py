@@ -57,7 +57,7 @@ def _intervals(intervals: Intervals, model: RuleModel) -> dict[str, Any]:
 
 
 def _sentence(effects: Effects, number: int) -> str:
-    """Say which weight suits other rows, for readers of a page."""
+    """Describe the weight for other rows, for readers of a page."""
     effect, rows = effects.terms[number - 1], format_count(effects.n_rows, "row")
     unseen = f"On {rows} not used to find it"
     if effect.estimate is None:

@@ -49,12 +49,12 @@ class Trust:
         return {answer.heading: answer.cells for answer in self._about_terms}
 
     def sentences(self, number: int) -> list[str]:
-        """Say what is known about a term, counted from 1."""
+        """Describe what is known about a term, counted from 1."""
         return [answer.sentences[number - 1] for answer in self._about_terms]
 
     @property
     def legend(self) -> list[str]:
-        """Say what the columns mean, a sentence for each."""
+        """What the columns mean, a sentence for each."""
         return [answer.legend for answer in self._about_terms]
 
     def having(self, **answers: Any) -> Self:

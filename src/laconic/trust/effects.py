@@ -89,10 +89,11 @@ class Effect:
     @property
     def weight_text(self) -> str:
         """The weight in the model, with as many decimals as the estimate, if these say enough."""
-        decimals = self.texts[0].partition(".")[2]
-        text = f"{self.weight:+,.{len(decimals)}f}"
-        is_near = math.isclose(float(text.replace(",", "")), self.weight, rel_tol=0.05)
-        return text if self.estimate is not None and is_near else format_weight(self.weight)
+        n_decimals = len(self.texts[0].partition(".")[2])
+        is_near = math.isclose(round(self.weight, n_decimals), self.weight, rel_tol=0.05)
+        if self.estimate is None or not is_near:
+            return format_weight(self.weight)
+        return f"{self.weight:+,.{n_decimals}f}"
 
 
 @dataclass(frozen=True)
@@ -388,7 +389,7 @@ def _too_few(
     *,
     fit_intercept: bool,
 ) -> str:
-    """Say that there are too few rows to judge a term by; empty if there are enough."""
+    """Describe which rows are too few to judge a term by; empty if there are enough."""
     is_covered = values != 0.0
     parts = {"it covers": is_covered}
     if line.number > 0 and fit_intercept:

@@ -56,7 +56,7 @@ class TermStability:
     """Whether it covers the other rows, with the opposite sign, which says the same."""
 
     def sentence(self, n_done: int) -> str:
-        """Say how often the term came back.
+        """Describe how often the term came back.
 
         Examples
         --------

@@ -32,7 +32,7 @@ TRUST = Object(
 def checked_trust(
     trust: Trust, ensemble: RuleEnsemble, labels: Sequence[Any] | None, *, fit_intercept: bool
 ) -> Trust:
-    """Say what answers are about, and refuse those about other terms, weights or classes."""
+    """Set what answers are about; refuse those about other terms, weights or classes."""
     for name in ("chance", "stability"):
         answer = getattr(trust, name)
         if answer is not None:
